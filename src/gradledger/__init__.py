@@ -1,0 +1,38 @@
+"""Keeps the books on PyTorch gradients; importing this never imports torch."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from gradledger._version import __version__
+
+if TYPE_CHECKING:
+    from gradledger.ledger.errors import AuditError, LedgerError
+    from gradledger.rules.finding import Finding
+    from gradledger.host.watch import watch
+
+__all__ = ["AuditError", "Finding", "LedgerError", "__version__", "watch"]
+
+_HOMES = {
+    "AuditError": "gradledger.ledger.errors",
+    "Finding": "gradledger.rules.finding",
+    "LedgerError": "gradledger.ledger.errors",
+    "watch": "gradledger.host.watch",
+}
+"""Where each public name lives; its module is imported when the name is first used."""
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first used."""
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Name the public names, also those that were not used yet."""
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,69 @@
+"""Comments in the program that allow a finding: `# gradledger: allow[stale-gradient]`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from gradledger.audit.answer import Answer
+from gradledger.audit.place import shown_place
+from gradledger.audit.selector import nearest
+from gradledger.audit.source import comments
+from gradledger.ledger.site import Site
+from gradledger.rules.catalogue import find
+from gradledger.rules.finding import Finding
+
+_COMMENT = re.compile(r"#\s*gradledger\s*:\s*(?P<order>[^#]*)", re.IGNORECASE)
+_ALLOW = re.compile(r"allow\s*\[(?P<words>[^\]]*)\]", re.IGNORECASE)
+
+
+def without_allowed(answer: Answer, cwd: str) -> Answer:
+    """The answer without what the program allows, and with a note for each comment that allows nothing."""
+    kept: list[Finding] = []
+    notes: dict[str, None] = {}
+    for finding in answer.findings:
+        allowed = False
+        for site in (finding.site, *(related.site for related in finding.related)):
+            codes, complaints = _allowed_at(site, cwd)
+            allowed = allowed or finding.code in codes
+            notes.update(dict.fromkeys(complaints))
+        if not allowed:
+            kept.append(finding)
+    fresh = tuple(note for note in notes if note not in answer.notes)
+    return replace(answer, findings=tuple(kept), notes=(*answer.notes, *fresh))
+
+
+def _allowed_at(site: Site, cwd: str) -> tuple[set[str], list[str]]:
+    codes: set[str] = set()
+    complaints: list[str] = []
+    for line, comment in _comments_at(site):
+        for order in _COMMENT.finditer(comment):
+            words = _words(order["order"])
+            place = shown_place(replace(site, line=line), cwd)
+            if not words:
+                complaints.append(
+                    f"{place}: this comment allows nothing; write `# gradledger: allow[rule-name]`"
+                )
+            for word in words:
+                rule = find(word)
+                if rule is not None:
+                    codes.add(rule.code)
+                else:
+                    near = nearest(word)
+                    hint = f" (nearest: {', '.join(near)})" if near else ""
+                    complaints.append(f"{place}: allow[{word}] names no rule{hint}")
+    return codes, complaints
+
+
+def _comments_at(site: Site) -> Iterator[tuple[int, str]]:
+    written = comments(site.path)
+    for line in range(site.line, max(site.line, site.end_line) + 1):
+        if line in written:
+            yield line, written[line]
+
+
+def _words(order: str) -> list[str]:
+    return [
+        word.strip() for allow in _ALLOW.finditer(order) for word in allow["words"].split(",") if word.strip()
+    ]

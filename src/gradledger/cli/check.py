@@ -1,0 +1,36 @@
+"""`gradledger check`: source and notebooks, without running them."""
+
+from __future__ import annotations
+
+import argparse
+
+NAME = "check"
+HELP = "check source files and notebooks without running them"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "paths", metavar="PATHS", nargs="*", default=["."], help="files and folders (default: .)"
+    )
+    parser.add_argument("--fix", action="store_true", help="repair what can be repaired for certain")
+    parser.add_argument("--diff", action="store_true", help="show the repairs instead of writing them")
+    parser.add_argument(
+        "--select", metavar="CODES", action="append", help="report only these codes, prefixes (GL3) or names"
+    )
+    parser.add_argument("--ignore", metavar="CODES", action="append", help="do not report these")
+    parser.add_argument(
+        "--format", choices=("text", "json", "sarif", "github"), default="text", help="default: text"
+    )
+    parser.add_argument("--output", metavar="FILE", help="write the report to FILE")
+    parser.add_argument("--strict", action="store_true", help="possible findings fail the check, too")
+    parser.add_argument("--exit-zero", action="store_true", help="exit with 0 even if there are findings")
+
+
+def run(args: argparse.Namespace) -> int:  # noqa: ARG001 (the flags are already part of the contract)
+    """Say that this version cannot do it yet."""
+    from gradledger.cli.usage import UsageError
+
+    raise UsageError(
+        "the static checker is not part of this version; `gradledger run SCRIPT` audits a running script"
+    )

@@ -1,0 +1,36 @@
+"""`gradledger explain`: what a rule means, why the mistake stays silent, how to put it right."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+NAME = "explain"
+HELP = "explain a rule, with a wrong and a right example"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("rule", metavar="CODE", help="a code (GL101), a name (stale-gradient), or all")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the explanation."""
+    from gradledger.audit.selector import UnknownRuleError
+    from gradledger.cli.terminal import emit, terminal
+    from gradledger.cli.usage import UsageError
+    from gradledger.report.rule_text import rule_text
+    from gradledger.rules.catalogue import catalogue, find
+
+    facts = terminal(sys.stdout)
+    if args.rule.strip().lower() == "all":
+        rules = catalogue()
+    else:
+        rule = find(args.rule)
+        if rule is None:
+            raise UsageError(
+                terminal(sys.stderr).plain(f"{UnknownRuleError(args.rule)}; see gradledger rules")
+            )
+        rules = (rule,)
+    emit(f"\n{'-' * facts.width}\n\n".join(rule_text(rule, facts) for rule in rules), sys.stdout)
+    return 0

@@ -1,0 +1,74 @@
+"""The command `gradledger`: finds the command that was asked for and runs only that."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from gradledger._version import __version__
+from gradledger.cli.commands import Command, commands, load
+from gradledger.cli.quiet import quietly
+from gradledger.cli.usage import UsageError
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return the exit code."""
+    given = list(sys.argv[1:] if argv is None else argv)
+    if given and not given[0].startswith("-"):
+        return _command(given[0], given[1:])
+
+    def overview() -> int:
+        parser = _top()
+        parser.parse_args(given)  # --help and --version end here, anything else is an error
+        parser.print_help(sys.stderr)
+        return 2
+
+    return quietly(overview)
+
+
+def _command(name: str, rest: list[str]) -> int:
+    entry = commands().get(name)
+    if entry is None:
+        return quietly(lambda: _unknown(name))
+    command = load(entry)
+    if getattr(command, "RUNS_USER_CODE", False):
+        return _run(command, rest)  # its exceptions and interrupts belong to the user's program
+    return quietly(lambda: _run(command, rest))
+
+
+def _run(command: Command, argv: list[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog=f"gradledger {command.NAME}", description=command.HELP, allow_abbrev=False
+    )
+    command.add_arguments(parser)
+    ours = getattr(command, "ours", len)(argv)
+    args = parser.parse_args(argv[:ours])
+    args.rest = argv[ours:]
+    try:
+        return command.run(args)
+    except UsageError as error:
+        print(f"gradledger {command.NAME}: {error}", file=sys.stderr)
+        return 2
+
+
+def _top() -> argparse.ArgumentParser:
+    known = commands()
+    width = max(map(len, known), default=0)
+    listing = "\n".join(f"  {entry.name:<{width}}  {entry.summary}" for entry in known.values())
+    parser = argparse.ArgumentParser(
+        prog="gradledger",
+        usage="gradledger [-h] [--version] COMMAND ...",
+        description="Keeps the books on PyTorch gradients.",
+        epilog=f"commands:\n{listing}\n\ngradledger COMMAND --help tells more.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"gradledger {__version__}")
+    return parser
+
+
+def _unknown(name: str) -> int:
+    shown = name.encode("unicode_escape").decode("ascii")
+    print(f'gradledger: no command "{shown}" (there are: {", ".join(commands())})', file=sys.stderr)
+    return 2

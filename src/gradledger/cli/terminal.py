@@ -1,0 +1,31 @@
+"""The facts about the terminal that a command writes to."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TextIO
+
+from gradledger.report.style import StreamFacts, facts_of
+
+
+def terminal(stream: TextIO) -> StreamFacts:
+    """What the stream can show, here and now."""
+    return facts_of(stream, os.environ, working_directory())
+
+
+def working_directory() -> str:
+    """The working directory, also when it was deleted meanwhile."""
+    try:
+        return str(Path.cwd())
+    except OSError:
+        return os.environ.get("PWD", os.sep)
+
+
+def emit(text: str, stream: TextIO | None) -> None:
+    """Write the text; what the stream's encoding cannot say is escaped, not an error."""
+    if stream is None:  # Python was started with this stream closed
+        return
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    stream.flush()

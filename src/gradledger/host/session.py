@@ -1,0 +1,114 @@
+"""One process under audit: probes, journal and rules together."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+
+from gradledger.audit.answer import Answer, Checked
+from gradledger.audit.auditor import Auditor
+from gradledger.ledger.errors import AuditError
+from gradledger.ledger.events import RunEnded
+from gradledger.ledger.journal import Journal
+from gradledger.ledger.recording import Recorder
+from gradledger.rules.finding import Finding
+from gradledger.runtime.probes import Probes
+
+
+class Session:
+    """Watches from start() to finish() and then answers."""
+
+    def __init__(self, *, fail_fast: bool = False, save: str | None = None, rank: int | None = None) -> None:
+        self._fail_fast = fail_fast
+        self._rank = rank
+        self._recorder = None if save is None else Recorder(save)
+        self._answer: Answer | None = None
+        self._raised = False
+        self._open()
+
+    def _open(self) -> None:
+        self.auditor = Auditor(alarm=self._alarm if self._fail_fast else None)
+        record = None if self._recorder is None else self._recorder.write
+        self.journal = Journal(self.auditor, record)
+        self.probes = Probes(self.journal.post, _project())
+
+    @property
+    def trained(self) -> bool:
+        """Whether anything was booked."""
+        return bool(self.journal.books.backwards or self.journal.books.steps)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is known so far."""
+        return self.auditor.findings(self.journal.books)
+
+    def start(self) -> None:
+        """Begin to watch."""
+        self.probes.install()
+
+    def finish(self, error: BaseException | None = None) -> Answer:
+        """Stop watching and answer; always the same answer."""
+        if self._answer is None:
+            try:
+                self.probes.end(None if isinstance(error, (AuditError, SystemExit)) else error)
+            finally:
+                self.probes.remove()
+            self._answer = self._conclude()
+        return self._answer
+
+    def abandon(self) -> None:
+        """Stop watching."""
+        self.probes.remove()
+
+    def forked(self) -> None:
+        """Go on in a forked child with empty books."""
+        self.probes.remove()
+        self._recorder = None
+        self._answer = None
+        self._open()
+        self.probes.install()
+
+    def _conclude(self) -> Answer:
+        books = self.journal.books
+        if not books.ended:
+            self.journal.post(RunEnded(None, complete=False))
+        notes = []
+        trouble = self.probes.observer.trouble
+        if trouble is not None:
+            notes.append(
+                f"the audit stopped after {books.backwards} backward passes because of a fault of its own "
+                f"({type(trouble).__name__}: {trouble}); the program was not touched"
+            )
+        if self._recorder is not None:
+            notes += self._recorder.close()
+        live = [balance for balance in books.balances.values() if balance.trainable]
+        checked = Checked(
+            backwards=books.backwards,
+            steps=books.steps,
+            parameters=sum(balance.size for balance in live),
+            groups=len(live),
+        )
+        findings = self.findings
+        if self._rank is not None:
+            findings = tuple(replace(finding, ranks=(self._rank,)) for finding in findings)
+        return Answer("runtime", findings, checked, tuple(notes))
+
+    def _alarm(self, finding: Finding) -> None:
+        if self._raised:
+            return
+        self._raised = True
+        raise AuditError(text_of(finding))
+
+
+def text_of(finding: Finding) -> str:
+    """A finding as the text of an exception."""
+    lines = [f"{finding.code} {finding.name}: {finding.site}: {finding.message}"]
+    lines += [f"  {related.site}: {related.message}" for related in finding.related]
+    lines += [f"  {text}" for text in (finding.detail, finding.remedy and f"fix: {finding.remedy}") if text]
+    return "\n".join([*lines, f"  gradledger explain {finding.code}"])
+
+
+def _project() -> str | None:
+    main = sys.modules.get("__main__")
+    path = getattr(main, "__file__", None)
+    return None if path is None else str(path).rpartition("/")[0] or "."

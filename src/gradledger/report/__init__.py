@@ -1,0 +1,1 @@
+"""Answers in the forms that people and programs read, one file each."""

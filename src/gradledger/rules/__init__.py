@@ -1,0 +1,1 @@
+"""The catalogue: one file per rule, and the small readings that several rules share."""

@@ -1,0 +1,72 @@
+"""GL204 short-first-window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gradledger.ledger.books import Books
+from gradledger.rules.draft import Draft, fixed
+from gradledger.rules.finding import Severity
+from gradledger.rules.rule import Rule
+from gradledger.rules.wording import related
+
+
+class ShortFirstWindow(Rule):
+    """The first window of the run holds a single micro-batch, because the guard is true at once.
+
+    What is wrong
+        `if i % n == 0` is true at `i = 0`: the first step applies one micro-batch in place of N, divided by N
+        all the same, and every later window is shifted by one, so that the epoch's end is left over.
+
+    Why it stays silent
+        All later windows have the right size, and one small update is not seen in any curve.
+
+    When to allow it
+        When the first step is meant to come early, for instance to allocate the optimizer's state.
+    """
+
+    code = "GL204"
+    name = "short-first-window"
+    severity = Severity.ERROR
+    summary = "stepping at `i % n == 0`: the first window holds one micro-batch"
+    static = "yes"
+    runtime = "yes"
+    bad = """\
+accumulate = 3
+for i, (x, y) in enumerate(loader):
+    loss = loss_fn(model(x), y) / accumulate
+    loss.backward()
+    if i % accumulate == 0:
+        optimizer.step()  # <- here
+        optimizer.zero_grad()
+"""
+    good = """\
+accumulate = 3
+for i, (x, y) in enumerate(loader):
+    loss = loss_fn(model(x), y) / accumulate
+    loss.backward()
+    if (i + 1) % accumulate == 0 or i + 1 == len(loader):
+        optimizer.step()
+        optimizer.zero_grad()
+"""
+
+    def on_books(self, books: Books) -> Iterable[Draft]:
+        """Look at the first windows of each optimizer."""
+        for number, book in books.optimizers.items():
+            sizes = book.sequence.sizes()
+            if len(sizes) < 2 or sizes[0] != (1, 1) or sizes[1][0] < 2 or sizes[1][1] < 2:
+                continue
+            (first, _), (second, _) = book.sequence.runs[:2]
+            if not first.step.windowed or first.one_line is None or first.one_line != second.one_line:
+                continue
+            size = sizes[1][0]
+            yield Draft(
+                site=first.step.site,
+                message="steps after the first micro-batch alone: the guard is already true at i = 0",
+                related=related((first.one_line, "posts the micro-batches")),
+                remedy=f"count from one in the guard: `if (i + 1) % {size} == 0:`",
+                detail=fixed(f"the first window held 1 micro-batch, the windows after it {size}"),
+                optimizer=number,
+                count=1,
+                first_step=1,
+            )

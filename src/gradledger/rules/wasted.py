@@ -1,0 +1,52 @@
+"""Entries that were cleared before the step that should have used them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from gradledger.ledger.account import Account, Lost
+from gradledger.ledger.site import Site
+from gradledger.ledger.window import Tally, Window
+
+
+@dataclass(slots=True)
+class Waste:
+    """What one clearing line threw away before one optimizer's steps."""
+
+    window: Window
+    """The commonest window it spoiled."""
+    lost: Lost
+    most: int
+    """How often that window came."""
+    tally: Tally
+    """All windows it spoiled."""
+
+
+def wasted(accounts: Iterable[Account]) -> Iterator[Lost]:
+    """Lost entries that a step was meant to use: not another optimizer's, an input's or an epoch's tail."""
+    for account in accounts:
+        for lost in account.lost:
+            posting = lost.run.posting
+            if posting.used_by is not None or posting.ran.wants_input or lost.after_epoch:
+                continue
+            if lost.cleared.site is not None:
+                yield lost
+
+
+def gathered(found: Iterable[tuple[Window, Lost, Tally]]) -> dict[Site | None, Waste]:
+    """The spoiled windows by the line that cleared; a window counts once for each line."""
+    lines: dict[Site | None, Waste] = {}
+    seen: set[tuple[int, Site | None]] = set()
+    for window, lost, tally in found:
+        site = lost.cleared.site
+        if (id(window), site) in seen:
+            continue
+        seen.add((id(window), site))
+        waste = lines.setdefault(site, Waste(window, lost, tally.count, Tally(0, tally.first, tally.last)))
+        waste.tally.count += tally.count
+        waste.tally.first = min(waste.tally.first, tally.first)
+        waste.tally.last = max(waste.tally.last, tally.last)
+        if tally.count > waste.most:
+            waste.window, waste.lost, waste.most = window, lost, tally.count
+    return lines

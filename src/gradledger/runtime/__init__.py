@@ -1,0 +1,1 @@
+"""Front end 1: a running program becomes ledger events; one probe file per torch seam."""

@@ -1,0 +1,81 @@
+"""The probes at zero_grad(), of optimizers and of modules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import repeat
+from operator import is_
+from typing import Any
+
+from torch import nn
+from torch.optim import optimizer as optim
+
+from gradledger.ledger import events as ev
+from gradledger.ledger.site import Site
+from gradledger.runtime.cohort import Cohort, Gone, all_zero
+from gradledger.runtime.observer import Observer
+from gradledger.runtime.patch import Patches
+from gradledger.runtime.shield import shielded
+
+
+class Clearing:
+    """Sees zero_grad() and books what it really cleared; clearing by hand shows at the next boundary."""
+
+    def __init__(self, observer: Observer) -> None:
+        self.observer = observer
+
+    def install(self, patches: Patches) -> None:
+        """Put the probes in place."""
+        patches.wrap(optim.Optimizer, "zero_grad", self._of_optimizer)
+        patches.wrap(nn.Module, "zero_grad", self._of_module)
+
+    def _of_optimizer(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def zero_grad(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+            result = original(optimizer, *args, **kwargs)
+            self._optimizer_cleared(optimizer, self.observer.sites.find(1))
+            return result
+
+        return zero_grad
+
+    def _of_module(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def zero_grad(module: Any, *args: Any, **kwargs: Any) -> Any:
+            result = original(module, *args, **kwargs)
+            self._module_cleared(self.observer.sites.find(1))
+            return result
+
+        return zero_grad
+
+    @shielded
+    def _optimizer_cleared(self, optimizer: Any, site: Site) -> None:
+        number, cohorts = self.observer.optimizer(optimizer)
+        self._book(cohorts, site, by="optimizer", owner=number)
+
+    @shielded
+    def _module_cleared(self, site: Site) -> None:
+        held = [cohort for cohort in self.observer.cohorts if cohort.held]
+        self._book(held, site, by="module", owner=None)
+
+    def _book(self, cohorts: list[Cohort], site: Site, *, by: str, owner: int | None) -> None:
+        observer = self.observer
+        emptied: dict[str, list[Cohort]] = {}
+        for cohort in list(cohorts):
+            try:
+                grads = cohort.look()
+                if all(map(is_, grads, repeat(None))):
+                    cohort.snapshot(grads)
+                    emptied.setdefault("none", []).append(cohort)
+                elif not cohort.unchanged(grads) and all_zero(grads):
+                    cohort.snapshot(grads)
+                    emptied.setdefault("zero", []).append(cohort)
+                elif by == "optimizer" and all_zero(grads):
+                    emptied.setdefault("zero", []).append(cohort)
+                elif not cohort.unchanged(grads):
+                    clear = ev.GradientCleared(site, (), by, "none", owner)  # type: ignore[arg-type]
+                    observer.settle([cohort], site, clear=clear)
+            except Gone:
+                observer.forget(cohort)
+        for to, parts in emptied.items():
+            observer.cleared(parts, site, by=by, to=to, owner=owner)
+        if not emptied and by == "module":
+            # Worth knowing all the same: a clearing that never clears anything is a mistyped one.
+            observer.cleared([], site, by=by, to="none", owner=owner)

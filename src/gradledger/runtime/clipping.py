@@ -1,0 +1,81 @@
+"""The probes at gradient clipping."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.utils import clip_grad
+
+from gradledger.ledger import events as ev
+from gradledger.ledger.site import Site
+from gradledger.runtime.cohort import Cohort, Gone
+from gradledger.runtime.observer import Observer
+from gradledger.runtime.patch import Patches
+from gradledger.runtime.shield import shielded
+
+_FUNCTIONS = ("clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_")
+
+
+class Clipping:
+    """Sees torch's clip functions, under both names they go by."""
+
+    def __init__(self, observer: Observer) -> None:
+        self.observer = observer
+
+    def install(self, patches: Patches) -> None:
+        """Put the probes in place."""
+        for name in _FUNCTIONS:
+            original = getattr(clip_grad, name, None)
+            if original is None:
+                continue
+            if getattr(torch.nn.utils, name, None) is original:
+                patches.wrap(torch.nn.utils, name, self._make)
+            patches.wrap(clip_grad, name, self._make)
+
+    def _make(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def clip(parameters: Any, *args: Any, **kwargs: Any) -> Any:
+            params = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+            site = self.observer.sites.find(1)
+            cohorts = self._before(params, site)
+            result = original(parameters if isinstance(parameters, Tensor) else params, *args, **kwargs)
+            if cohorts is not None:
+                bound = args[0] if args else kwargs.get("max_norm", kwargs.get("clip_value"))
+                self._after(cohorts, site, only_measures=_infinite(bound))
+            return result
+
+        return clip
+
+    @shielded
+    def _before(self, params: list[Any], site: Site) -> list[Cohort] | None:
+        observer = self.observer
+        strangers = [p for p in params if isinstance(p, Tensor) and p.is_leaf and observer.cohort_of(p) is None]
+        if strangers:
+            observer.open(strangers, site)
+        cohorts = observer.cohorts_of(params)
+        observer.settle(cohorts, site)
+        return cohorts
+
+    @shielded
+    def _after(self, cohorts: list[Cohort], site: Site, *, only_measures: bool) -> None:
+        observer = self.observer
+        for cohort in cohorts:
+            try:
+                cohort.snapshot(cohort.look())
+            except Gone:
+                observer.forget(cohort)
+        accounts = tuple([c.account for c in cohorts])
+        event = observer.same(
+            ("clip", site, accounts, only_measures), lambda: ev.GradientsClipped(site, accounts, only_measures)
+        )
+        observer.post(event)
+
+
+def _infinite(bound: Any) -> bool:
+    try:
+        return math.isinf(float(bound))
+    except (TypeError, ValueError):
+        return False

@@ -1,0 +1,131 @@
+"""Graphs that stay in memory after their backward: who holds them?"""
+
+from __future__ import annotations
+
+import weakref
+from collections import deque
+from types import FrameType
+from typing import Any
+
+import torch
+
+from gradledger.ledger import events as ev
+from gradledger.ledger.site import Site
+from gradledger.runtime import source
+from gradledger.runtime.observer import Observer
+
+_KEY = "gradledger"
+ENOUGH = 8
+"""So many finished graphs alive at once are no accident."""
+
+
+class _Token:
+    """Lives exactly as long as the graph node it is tied to."""
+
+    __slots__ = ("__weakref__", "number")
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+class KeptGraphs:
+    """Ties a token to the nodes near the root of some graphs, and looks later which tokens still live."""
+
+    def __init__(self, observer: Observer) -> None:
+        self.observer = observer
+        self._tokens: deque[tuple[int, list[weakref.ref[_Token]]]] = deque(maxlen=64)
+        self._passes = 0
+        self._reported: set[tuple[Site | None, str]] = set()
+
+    def tag(self, roots: list[Any], site: Site) -> None:
+        """Tie tokens to a graph that is about to be differentiated."""
+        tokens: list[weakref.ref[_Token]] = []
+        level = list(roots)
+        for _ in range(3):
+            below = []
+            for node in level[:8]:
+                if node is None or node.name().endswith("AccumulateGrad"):
+                    continue
+                if _KEY not in node.metadata:
+                    token = _Token(self._passes)
+                    node.metadata[_KEY] = token
+                    tokens.append(weakref.ref(token))
+                below += [following for following, _ in node.next_functions]
+            level = below
+        self._tokens.append((self._passes, tokens))
+
+    def check(self, site: Site) -> None:
+        """Every sixteenth pass: are graphs of long finished passes still there?"""
+        self._passes += 1
+        if self._passes % 16 == 0 or self._passes == 12:
+            self.look(site)
+
+    def look(self, site: Site) -> None:
+        """Count the living graphs of finished passes and find the variable that holds them."""
+        alive = sorted(n for n, tokens in self._tokens if n < self._passes - 1 and any(r() is not None for r in tokens))
+        if len(alive) < min(ENOUGH, max(5, self._passes - 4)):
+            return
+        frame = self.observer.sites.frame(_caller())
+        while frame is not None:
+            name = self._holder(frame, set(alive))
+            if name is not None:
+                self._report(frame, name, site, len(alive))
+                return
+            frame = self.observer.sites.frame(frame.f_back)
+
+    def _report(self, frame: FrameType, name: str, site: Site, held: int) -> None:
+        path = frame.f_code.co_filename
+        at = source.accumulating_statement(path, frame.f_lineno or site.line, name)
+        if at is None:
+            at = source.accumulating_statement(site.path, site.line, name)
+        if (at, name) not in self._reported and at is not None:
+            self._reported.add((at, name))
+            self.observer.post(ev.GraphKept(at, name, held))
+
+    def _holder(self, frame: FrameType, alive: set[int]) -> str | None:
+        """The variable of this frame from which many finished graphs can be reached."""
+        for name, value in list(frame.f_locals.items()):
+            if name.startswith("__"):
+                continue
+            if self._reaches(value, alive):
+                return name
+            fields = getattr(value, "__dict__", None) if name in ("self", "trainer", "state", "meter") else None
+            for field, inner in list(fields.items()) if isinstance(fields, dict) else ():
+                if self._reaches(inner, alive):
+                    return f"{name}.{field}"
+        return None
+
+    def _reaches(self, value: Any, alive: set[int]) -> bool:
+        tensors: list[torch.Tensor] = []
+        if isinstance(value, torch.Tensor):
+            tensors = [value]
+        elif isinstance(value, dict):
+            tensors = [v for v in list(value.values())[:512] if isinstance(v, torch.Tensor)]
+            for inner in list(value.values())[:32]:
+                if isinstance(inner, (list, deque)):
+                    tensors += [v for v in list(inner)[-256:] if isinstance(v, torch.Tensor)]
+        elif isinstance(value, (list, tuple, deque)):
+            tensors = [v for v in list(value)[-512:] if isinstance(v, torch.Tensor)]
+            tensors += [v for item in list(value)[-64:] if isinstance(item, tuple) for v in item if isinstance(v, torch.Tensor)]
+        found: set[int] = set()
+        stack = [t.grad_fn for t in tensors if t.grad_fn is not None]
+        seen: set[Any] = set()
+        while stack and len(seen) < 5000 and len(found) < 3:
+            node = stack.pop()
+            if node is None or node in seen:
+                continue
+            seen.add(node)
+            token = node.metadata.get(_KEY)
+            if isinstance(token, _Token) and token.number in alive:
+                found.add(token.number)
+                # Below a root lies only its own graph; other roots are beside it.
+                stack += [below for below, _ in node.next_functions][:2]
+                continue
+            stack += [below for below, _ in node.next_functions]
+        return len(found) >= 3
+
+
+def _caller() -> FrameType | None:
+    import sys
+
+    return sys._getframe(2)

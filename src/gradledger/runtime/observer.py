@@ -1,0 +1,287 @@
+"""The observer: what every probe shares, and the look at all gradients at each boundary of the cycle."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gradledger.ledger import events as ev
+from gradledger.ledger.site import Site
+from gradledger.runtime import source
+from gradledger.runtime.cohort import Cohort, Gone, all_zero
+from gradledger.runtime.sites import Sites
+
+
+class Numbering:
+    """Small numbers for objects, without keeping them alive and without mistaking a new object for a dead one."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[int, tuple[int, weakref.ref[Any]]] = {}
+        self._next = 0
+
+    def known(self, thing: Any) -> int | None:
+        """Its number, if it has one."""
+        entry = self._numbers.get(id(thing))
+        return entry[0] if entry is not None and entry[1]() is thing else None
+
+    def give(self, thing: Any) -> int:
+        """A new number for it."""
+        self._next += 1
+        key, number = id(thing), self._next
+        self._numbers[key] = (number, weakref.ref(thing, lambda ref: self._drop(key, ref)))
+        return number
+
+    def _drop(self, key: int, ref: weakref.ref[Any]) -> None:
+        if key in self._numbers and self._numbers[key][1] is ref:
+            del self._numbers[key]
+
+
+class Observer:
+    """Turns what the probes see into events; knows every parameter in view, weakly."""
+
+    def __init__(self, post: Callable[[ev.Event], None], sites: Sites | None = None) -> None:
+        self.send = post
+        self.sites = sites or Sites()
+        self.events: dict[Any, ev.Event] = {}
+        self.cohorts: list[Cohort] = []
+        self.by_optimizer: dict[int, list[Cohort]] = {}
+        self.by_param: dict[int, tuple[weakref.ref[Tensor], Cohort]] = {}
+        self.optimizers = Numbering()
+        self.others = Numbering()
+        self.last_backward: Site | None = None
+        self.last_step: Site | None = None
+        self.last_event: Site | None = None
+        self.backward_depth = 0
+        self.in_pass: Callable[[Sequence[Cohort]], None] | None = None
+        """Set while a backward runs: books what it has done so far (steps inside backward hooks)."""
+        self.outside = 0
+        """Cohorts that no optimizer holds."""
+        self._accounts = 0
+        self.trouble: Exception | None = None
+        """Our own fault, after which nothing more is booked."""
+
+    def post(self, event: ev.Event) -> None:
+        """Send an event on."""
+        self.last_event = event.site
+        self.send(event)
+
+    def same(self, key: Any, make: Callable[[], ev.Event]) -> ev.Event:
+        """The one event object for this key: the journal recognises it at once."""
+        event = self.events.get(key)
+        if event is None:
+            if len(self.events) > 20_000:
+                self.events.clear()
+            event = self.events[key] = make()
+        return event
+
+    # -- parameters -------------------------------------------------------------------------------------
+
+    def open(self, params: Sequence[Tensor], site: Site | None, **facts: Any) -> Cohort | None:
+        """An account for parameters not seen before; those in an outside account move to an optimizer's."""
+        optimizer: int | None = facts.get("optimizer")
+        new = [p for p in params if self.cohort_of(p) is None]
+        if not new:
+            return None
+        self._accounts += 1
+        cohort = Cohort(self._accounts, new, optimizer)
+        self.post(ev.AccountOpened(site, self._accounts, len(new), **facts))
+        if cohort.held:
+            # Gradients that were there before the audit began count as put there by the program.
+            self.post(ev.GradientAssigned(None, (cohort.account,)))
+        self._take_in(cohort, new)
+        return cohort
+
+    def _take_in(self, cohort: Cohort, params: Sequence[Tensor]) -> None:
+        self.cohorts.append(cohort)
+        if cohort.optimizer is not None:
+            self.by_optimizer.setdefault(cohort.optimizer, []).append(cohort)
+        else:
+            self.outside += 1
+            cohort.mark_params()
+        for p in params:
+            self.by_param[id(p)] = (weakref.ref(p), cohort)
+
+    def cohort_of(self, param: Tensor) -> Cohort | None:
+        entry = self.by_param.get(id(param))
+        return entry[1] if entry is not None and entry[0]() is param else None
+
+    def cohorts_of(self, params: Iterable[Tensor]) -> list[Cohort]:
+        """The cohorts these parameters are in, splitting those that are only partly meant."""
+        groups: dict[int, tuple[Cohort, set[int]]] = {}
+        for p in params:
+            cohort = self.cohort_of(p)
+            if cohort is not None:
+                groups.setdefault(cohort.account, (cohort, set()))[1].add(id(p))
+        found = []
+        for cohort, wanted in groups.values():
+            inside = [i for i, ref in enumerate(cohort.refs) if id(ref()) in wanted]
+            found.append(cohort if len(inside) == len(cohort.refs) else self.split(cohort, inside))
+        return found
+
+    def split(self, cohort: Cohort, indices: Sequence[int], site: Site | None = None) -> Cohort:
+        """Move some parameters of a cohort to a new account with the same past."""
+        chosen = set(indices)
+        params = cohort.params()
+        moved = [params[i] for i in indices]
+        self._accounts += 1
+        other = Cohort(self._accounts, moved, cohort.optimizer)
+        for name in ("spent", "waiting", "changed_by_step", "hides_clearing", "looks"):
+            setattr(other, name, getattr(cohort, name))
+        other.held, other.local = cohort.held, cohort.local
+        if cohort.held:
+            other.ids = [cohort.ids[i] for i in indices]
+            other.versions = [cohort.versions[i] for i in indices]
+            if len(cohort.grads) == len(params):
+                other.grads = [cohort.grads[i] for i in indices]
+        cohort.keep([i for i in range(len(params)) if i not in chosen])
+        self.post(
+            ev.AccountOpened(
+                site, other.account, len(moved), parent=cohort.account, optimizer=cohort.optimizer
+            )
+        )
+        self._take_in(other, moved)
+        return other
+
+    def forget(self, cohort: Cohort) -> None:
+        """Drop what is left of a cohort whose parameters have died; survivors are looked at anew."""
+        alive = [i for i, ref in enumerate(cohort.refs) if ref() is not None]
+        if alive and len(alive) < len(cohort.refs):
+            cohort.keep(alive)
+            return
+        self.cohorts.remove(cohort)
+        self.by_param = {key: entry for key, entry in self.by_param.items() if entry[1] is not cohort}
+        if cohort.optimizer is None:
+            self.outside -= 1
+        elif cohort in self.by_optimizer.get(cohort.optimizer, ()):
+            self.by_optimizer[cohort.optimizer].remove(cohort)
+
+    def optimizer(self, optimizer: Any, site: Site | None = None) -> tuple[int, list[Cohort]]:
+        """The optimizer's number and cohorts, up to date with its parameter groups."""
+        number = self.optimizers.known(optimizer)
+        params = [p for group in optimizer.param_groups for p in group["params"] if isinstance(p, Tensor)]
+        if number is None:
+            number = self.optimizers.give(optimizer)
+            self.post(ev.OptimizerBuilt(site, number, type(optimizer).__name__))
+        cohorts = self.by_optimizer.setdefault(number, [])
+        if sum(len(c.refs) for c in cohorts) != len(params) or not params:
+            strangers = [p for p in params if self.cohort_of(p) is None]
+            if strangers:
+                self.open(strangers, site, optimizer=number)
+            for cohort in self.cohorts_of(params):
+                if cohort.optimizer is None:
+                    self._adopt(cohort, number)
+                elif cohort not in cohorts:
+                    cohorts.append(cohort)
+        return number, cohorts
+
+    def _adopt(self, cohort: Cohort, optimizer: int) -> None:
+        """Parameters seen before their optimizer: their books go on under it."""
+        cohort.optimizer = optimizer
+        cohort.param_mark = None
+        self.outside -= 1
+        self.by_optimizer.setdefault(optimizer, []).append(cohort)
+        self.post(ev.AccountTaken(None, (cohort.account,), optimizer))
+
+    # -- boundaries -------------------------------------------------------------------------------------
+
+    def settle(self, cohorts: Iterable[Cohort], site: Site | None, *, clear: ev.GradientCleared | None = None) -> None:
+        """Book what happened to gradients since the last look: by the given clearing, or by hand."""
+        for cohort in list(cohorts):
+            try:
+                grads = cohort.look()
+                if cohort.unchanged(grads):
+                    if clear is not None and cohort.held and cohort.spent and all_zero(grads):
+                        self._cleared(cohort, grads, "zero", site, clear)
+                    continue
+                self._book(cohort, grads, site, clear)
+            except Gone:
+                self.forget(cohort)
+
+    def _book(self, cohort: Cohort, grads: list[Tensor | None], site: Site | None, clear: ev.GradientCleared | None) -> None:
+        changes = cohort.changes(grads)
+        kinds = {change: [i for i, c in enumerate(changes) if c == change] for change in dict.fromkeys(changes)}
+        params = cohort.params()
+        rest = list(kinds.items())[1:]
+        parts = [(part, change) for change, at in rest for part in self.cohorts_of([params[i] for i in at])]
+        parts.append((cohort, next(iter(kinds))))
+        for part, change in parts:
+            now = part.look()
+            if change == "none":
+                self._cleared(part, now, "none", site, clear)
+            elif change in ("new", "replaced"):
+                if all_zero(now):
+                    self._cleared(part, now, "zero", site, clear)
+                else:
+                    part.spent, part.waiting = False, 0
+                    at = source.hand_written_change(site, before=self.last_event)
+                    self.post(self.same(("assigned", part.account, at), lambda: ev.GradientAssigned(at, (part.account,))))
+            elif change == "changed":
+                self._changed(part, now, site, clear)
+            part.snapshot(now)
+
+    def _changed(self, cohort: Cohort, grads: list[Tensor | None], site: Site | None, clear: ev.GradientCleared | None) -> None:
+        if all_zero(grads):
+            self._cleared(cohort, grads, "zero", site, clear)
+        elif not cohort.changed_by_step:
+            at = source.hand_written_change(site, before=self.last_event)
+            clipping = _clipped(cohort)
+            self.post(
+                self.same(
+                    ("changed", cohort.account, at, clipping),
+                    lambda: ev.GradientChanged(at, (cohort.account,), clipping),
+                )
+            )
+        cohort.changed_by_step = False
+
+    def _cleared(
+        self, cohort: Cohort, grads: list[Tensor | None], to: str, site: Site | None, clear: ev.GradientCleared | None
+    ) -> None:
+        by = "hand" if clear is None else clear.by
+        owner = None if clear is None else clear.owner
+        at = site
+        if clear is None:
+            at = source.hand_written_clear(site, before=self.last_event) or source.hand_written_clear(self.last_backward)
+        self.cleared([cohort], at, by=by, to=to, owner=owner)
+        cohort.snapshot(grads)
+
+    def cleared(self, cohorts: Sequence[Cohort], site: Site | None, *, by: str, to: str, owner: int | None = None) -> None:
+        """Book a clearing."""
+        accounts = tuple([c.account for c in cohorts])
+        backward = self.last_backward
+        for cohort in cohorts:
+            cohort.spent, cohort.waiting, cohort.changed_by_step = False, 0, False
+            cohort.sample = None
+        key = ("clear", site, accounts, by, to, owner, backward)
+        self.post(
+            self.same(
+                key,
+                lambda: ev.GradientCleared(
+                    site, accounts, by, to, owner, source.nothing_looks(backward, site)  # type: ignore[arg-type]
+                ),
+            )
+        )
+
+
+def _clipped(cohort: Cohort) -> bool:
+    """Whether a change by hand depends on the values, as far as a few of them can tell."""
+    before, now = cohort.sample, take_sample(cohort)
+    if before is None or now is None or len(before) != len(now):
+        return False
+    ratios = [b / a for a, b in zip(before, now, strict=True) if a]
+    if not ratios:
+        return False
+    uneven = max(ratios) - min(ratios) > 1e-3 * max(map(abs, ratios))
+    return uneven and max(map(abs, ratios)) <= 1.0 + 1e-6
+
+
+def take_sample(cohort: Cohort) -> list[float] | None:
+    """A few numbers of the smallest gradient, to tell one change from another."""
+    grad = cohort.smallest()
+    if grad is None or grad.device.type != "cpu" or grad.is_sparse:
+        return None
+    with torch.no_grad():
+        return [float(v) for v in getattr(grad, "_local_tensor", grad).flatten()[:16].tolist() if isinstance(v, float)]

@@ -1,0 +1,75 @@
+"""All probes together: put in place at once, taken away at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gradledger.ledger import events as ev
+from gradledger.runtime import crash, source
+from gradledger.runtime.clearing import Clearing
+from gradledger.runtime.clipping import Clipping
+from gradledger.runtime.cohort import Gone
+from gradledger.runtime.keeping import KeptGraphs
+from gradledger.runtime.loading import Batches
+from gradledger.runtime.observer import Observer
+from gradledger.runtime.owners import Owners
+from gradledger.runtime.passes import Passes
+from gradledger.runtime.patch import Patches
+from gradledger.runtime.replicas import Replicas
+from gradledger.runtime.scaling import Scaling
+from gradledger.runtime.scheduling import Scheduling
+from gradledger.runtime.sites import Sites
+from gradledger.runtime.stepping import Steps
+
+
+class Probes:
+    """Watches this process's use of torch and posts events."""
+
+    def __init__(self, post: Callable[[ev.Event], None], project: str | None = None) -> None:
+        self.observer = Observer(post, Sites(project))
+        scaling = Scaling(self.observer)
+        owners = Owners(self.observer)
+        batches = Batches(self.observer)
+        replicas = Replicas(self.observer)
+        kept = KeptGraphs(self.observer)
+        passes = Passes(self.observer, scaling, batches, replicas, owners, kept)
+        self._parts = (
+            passes,
+            scaling,
+            batches,
+            replicas,
+            Steps(self.observer, scaling, passes, owners),
+            Clearing(self.observer),
+            Clipping(self.observer),
+            Scheduling(self.observer),
+        )
+        self._patches = Patches()
+
+    def install(self) -> None:
+        """Begin to watch."""
+        for part in self._parts:
+            part.install(self._patches)
+
+    def remove(self) -> None:
+        """Put torch back as it was."""
+        self._patches.restore()
+
+    def end(self, error: BaseException | None = None, *, complete: bool = True) -> None:
+        """Look a last time, explain the crash if there was one, and say that nothing more will come."""
+        observer = self.observer
+        try:
+            observer.settle(list(observer.cohorts), observer.last_event)
+        except Gone:
+            pass
+        if error is not None:
+            for event in crash.explain(error, observer.sites):
+                observer.post(event)
+        if observer.last_backward is not None:
+            for site, text in source.uncalled_clears(observer.last_backward.path):
+                observer.post(ev.ClearNotCalled(site, text))
+        observer.post(ev.RunEnded(None, complete and error is None))
+
+    def accounts_of(self, params: Any) -> list[int]:
+        """The accounts in which these parameters are booked."""
+        return [cohort.account for cohort in self.observer.cohorts_of(list(params))]

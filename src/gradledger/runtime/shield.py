@@ -1,0 +1,30 @@
+"""A fault in the audit must never become a fault of the audited program."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from gradledger.ledger.errors import AuditError
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def shielded(method: Method) -> Method:
+    """Let a probe's method fail without harm: the audit ends there, the program goes on."""
+
+    @functools.wraps(method)
+    def safe(self: Any, *args: Any, **kwargs: Any) -> Any:
+        observer = self.observer
+        if observer.trouble is not None:
+            return None
+        try:
+            return method(self, *args, **kwargs)
+        except AuditError:
+            raise
+        except Exception as trouble:
+            observer.trouble = trouble
+            return None
+
+    return safe  # type: ignore[return-value]

@@ -1,0 +1,239 @@
+"""What the source text around a line says: loops, guards, and statements on gradients that no call reveals."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
+
+from gradledger.ledger.site import Site
+
+_COUNTED = re.compile(r"accum|micro|step|count|batch|iter|idx|index|last|sync|updat|boundary|every|\bi\b|\bn\b|\bk\b|\bb\b")
+_WINDOWED = re.compile(r"accum|micro|grad_steps|chunk|sub_?batch|mini_?step|\bsplit")
+_LOOKS = re.compile(r"grad|parameters\s*\(|norm|\.step\b|scaler|clip|log|hook|state")
+
+_CLEARS = {"zero_", "detach_", "_foreach_zero_", "fill_"}
+
+
+@lru_cache(maxsize=256)
+def _tree(path: str) -> ast.Module | None:
+    text = "".join(linecache.getlines(path))
+    try:
+        return ast.parse(text) if text else None
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _ancestors(path: str, line: int) -> list[ast.AST]:
+    """The statements and definitions around a line, outermost first."""
+    tree = _tree(path)
+    if tree is None:
+        return []
+    chain: list[ast.AST] = []
+    node: ast.AST | None = tree
+    while node is not None:
+        inner = None
+        for child in ast.iter_child_nodes(node):
+            start, end = getattr(child, "lineno", None), getattr(child, "end_lineno", None)
+            if start is not None and end is not None and start <= line <= end:
+                inner = child
+                if isinstance(child, (ast.stmt, ast.excepthandler)):
+                    break
+        if inner is not None and isinstance(inner, (ast.stmt, ast.excepthandler, ast.Lambda)):
+            chain.append(inner)
+        elif inner is not None and isinstance(inner, ast.expr):
+            break
+        node = inner
+    return chain
+
+
+_Loop = ast.For | ast.AsyncFor | ast.While
+_Def = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+def _within_function(chain: list[ast.AST]) -> list[ast.AST]:
+    last = max((i for i, node in enumerate(chain) if isinstance(node, _Def)), default=-1)
+    return chain[last + 1 :]
+
+
+def loops_around(path: str, line: int) -> list[_Loop]:
+    """The loops around a line within its function, innermost first; a line in a loop's head is outside it."""
+    chain = _within_function(_ancestors(path, line))
+    return [n for n in reversed(chain) if isinstance(n, _Loop) and n.body[0].lineno <= line]
+
+
+def loop_names(loop: _Loop) -> tuple[str, ...]:
+    """The names a for loop binds."""
+    if isinstance(loop, ast.While):
+        return ()
+    return tuple(node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name))
+
+
+def steps_close_windows(step: Site, backward: Site | None) -> bool:
+    """Whether the text says that this step closes a window of micro-batches."""
+    if backward is None:
+        return False
+    if step.path != backward.path or step.function != backward.function:
+        around = _function_text(step) + _function_text(backward)
+        return "accum" in around.lower()
+    shared = {id(node) for node in _ancestors(backward.path, backward.line)}
+    for node in _within_function(_ancestors(step.path, step.line)):
+        if isinstance(node, ast.If) and id(node) not in shared and _counts(node.test):
+            return True
+    loops = loops_around(backward.path, backward.line)
+    if loops and not isinstance(loops[0], ast.While) and not loops[0].lineno <= step.line <= (loops[0].end_lineno or 0):
+        head = ast.unparse(loops[0].target) + " " + ast.unparse(loops[0].iter)
+        return bool(_WINDOWED.search(head.lower()))
+    return False
+
+
+def _counts(test: ast.expr) -> bool:
+    if any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for node in ast.walk(test)):
+        return True
+    text = ast.unparse(test).lower()
+    if re.search(r"finite|isnan|isinf|norm|none|grad_enabled|training", text):
+        return False
+    return bool(_COUNTED.search(text))
+
+
+def _function_text(site: Site) -> str:
+    chain = _ancestors(site.path, site.line)
+    owner = next((n for n in reversed(chain) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)), None)
+    lines = linecache.getlines(site.path)
+    if owner is None:
+        return "".join(lines[max(0, site.line - 30) : site.line + 30])
+    return "".join(lines[owner.lineno - 1 : owner.end_lineno])
+
+
+def nothing_looks(backward: Site | None, clear: Site | None) -> bool:
+    """Whether certainly nothing between a backward and a clearing reads a gradient."""
+    if backward is None or clear is None or backward.path != clear.path or backward.function != clear.function:
+        return False
+    if not 0 < clear.line - backward.line <= 12:
+        return False
+    between = linecache.getlines(clear.path)[backward.line : clear.line - 1]
+    return not any(_LOOKS.search(text) for text in between)
+
+
+def hand_written_clear(near: Site | None, *, before: Site | None = None) -> Site | None:
+    """The statement that most likely emptied gradients without a call of zero_grad()."""
+    return _closest(near, before, _clears_gradient)
+
+
+def hand_written_change(near: Site | None, *, before: Site | None = None) -> Site | None:
+    """The statement that most likely altered gradients in place."""
+    return _closest(near, before, _changes_gradient)
+
+
+def hand_written_update(near: Site | None, *, before: Site | None = None) -> Site | None:
+    """The statement that most likely applied gradients to parameters without an optimizer."""
+    return _closest(near, before, _updates_parameter)
+
+
+def uncalled_clears(path: str) -> Iterator[tuple[Site, str]]:
+    """Statements that name zero_grad and do not call it."""
+    tree = _tree(path)
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Attribute) and node.value.attr == "zero_grad":
+            value = node.value
+            span = (value.col_offset + 1, value.end_lineno or value.lineno, (value.end_col_offset or 0) + 1)
+            yield Site(path, value.lineno, *span), ast.unparse(value)
+
+
+def accumulating_statement(path: str, line: int, name: str) -> Site | None:
+    """The statement that adds a tensor to the variable `name`, nearest to a line."""
+    tree = _tree(path)
+    found: list[ast.stmt | ast.expr] = []
+    for node in ast.walk(tree) if tree is not None else ():
+        match node:
+            case ast.AugAssign(target=target) if ast.unparse(target) == name:
+                found.append(node)
+            case ast.Assign(targets=[target], value=ast.BinOp() as value) if ast.unparse(target) == name:
+                if any(ast.unparse(part) == name for part in (value.left, value.right)):
+                    found.append(node)
+            case ast.Call(func=ast.Attribute(value=owner, attr="append" | "extend" | "insert")):
+                if ast.unparse(owner) == name:
+                    found.append(node)
+            case ast.Assign(targets=[ast.Subscript(value=owner)]) if ast.unparse(owner) == name:
+                found.append(node)
+    if not found:
+        return None
+    best = min(found, key=lambda node: abs(node.lineno - line))
+    return _site_of(path, best)
+
+
+def _site_of(path: str, node: ast.stmt | ast.expr) -> Site:
+    return Site(path, node.lineno, node.col_offset + 1, node.end_lineno or node.lineno, (node.end_col_offset or 0) + 1)
+
+
+def _closest(near: Site | None, before: Site | None, wanted: object) -> Site | None:
+    """Of the statements in the file that do it, the one between two lines, or the nearest."""
+    if near is None:
+        return None
+    tree = _tree(near.path)
+    if tree is None:
+        return replace(near, column=1)
+    found = [n for n in ast.walk(tree) if isinstance(n, ast.stmt) and wanted(n)]  # type: ignore[operator]
+    if not found:
+        return None
+    low = before.line if before is not None and before.path == near.path else None
+    # In the order in which a loop runs: after `before`, up to `near`, around the end of the loop if need be.
+    if low is not None and low < near.line:
+        between = [n for n in found if low < n.lineno < near.line]
+    elif low is not None:
+        between = [n for n in found if n.lineno > low or n.lineno < near.line]
+    else:
+        between = []
+    best = min(between or found, key=lambda n: abs(n.lineno - near.line))
+    return _site_of(near.path, best)
+
+
+def _own(node: ast.stmt) -> Iterator[ast.AST]:
+    """The parts of a statement that are not statements of their own."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.stmt):
+            yield from ast.walk(child)
+
+
+def _is_grad(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr in ("grad", "_grad")
+
+
+def _clears_gradient(node: ast.stmt) -> bool:
+    if isinstance(node, ast.Assign) and any(_is_grad(target) for target in node.targets):
+        value = node.value
+        return (isinstance(value, ast.Constant) and value.value is None) or "zeros" in ast.unparse(value)
+    for part in _own(node):
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in _CLEARS:
+            if part.func.attr == "_foreach_zero_" or any(_is_grad(inner) for inner in ast.walk(part.func.value)):
+                return True
+            if part.func.attr == "zero_":
+                return True
+    return isinstance(node, ast.AugAssign) and "grad" in ast.unparse(node) and "* 0" in ast.unparse(node)
+
+
+def _changes_gradient(node: ast.stmt) -> bool:
+    if isinstance(node, ast.AugAssign) and any(_is_grad(part) for part in ast.walk(node.target)):
+        return True
+    for part in _own(node):
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr.endswith("_"):
+            if any(_is_grad(inner) for inner in ast.walk(part.func.value)) or part.func.attr.startswith("_foreach"):
+                return True
+    return False
+
+
+def _updates_parameter(node: ast.stmt) -> bool:
+    text_parts = list(_own(node))
+    if not any(_is_grad(part) for part in text_parts):
+        return isinstance(node, ast.AugAssign | ast.Expr) and "grad" in ast.unparse(node) and "-" in ast.unparse(node)
+    if isinstance(node, ast.AugAssign):
+        return not any(_is_grad(part) for part in ast.walk(node.target))
+    return any(
+        isinstance(part, ast.Call)
+        and isinstance(part.func, ast.Attribute)
+        and part.func.attr in ("sub_", "add_", "copy_", "addcdiv_", "sub", "add", "set_")
+        for part in text_parts
+    )

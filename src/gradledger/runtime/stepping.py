@@ -1,0 +1,167 @@
+"""The probe at optimizers: construction and steps, through torch's own global step hooks."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+from torch.optim import optimizer as optim
+
+from gradledger.ledger import events as ev
+from gradledger.ledger.site import Site
+from gradledger.runtime import source
+from gradledger.runtime.cohort import Cohort, Gone, finite
+from gradledger.runtime.observer import Observer
+from gradledger.runtime.owners import Owners
+from gradledger.runtime.passes import Passes, is_due
+from gradledger.runtime.patch import Patches
+from gradledger.runtime.scaling import Scaling
+from gradledger.runtime.shield import shielded
+
+
+class Steps:
+    """Sees every optimizer step, also of optimizers the user wrote."""
+
+    def __init__(self, observer: Observer, scaling: Scaling, passes: Passes, owners: Owners) -> None:
+        self.observer = observer
+        self._scaling = scaling
+        self._passes = passes
+        self._owners = owners
+        self._outer: FrameType | None = None
+        """The frame of the outermost step that is running: wrappers call other optimizers' steps inside theirs."""
+        self._pending: tuple[Site, int, list[Cohort]] | None = None
+        self._counts: dict[int, int] = {}
+        self._empty: dict[int, int] = {}
+
+    def install(self, patches: Patches) -> None:
+        """Put the probes in place."""
+
+        def make(original: Callable[..., Any]) -> Callable[..., Any]:
+            def __init__(optimizer: Any, *args: Any, **kwargs: Any) -> None:
+                original(optimizer, *args, **kwargs)
+                self._built(optimizer, self.observer.sites.find(1))
+
+            return __init__
+
+        patches.wrap(optim.Optimizer, "__init__", make)
+
+        def before(optimizer: Any, args: Any, kwargs: Any) -> Any:
+            return self._before(sys._getframe(1), optimizer, args, kwargs)
+
+        def after(optimizer: Any, args: Any, kwargs: Any) -> None:
+            self._after(sys._getframe(1))
+
+        for hook in (before, after):
+            hook._torchdynamo_disable = True  # type: ignore[attr-defined]
+        patches.later(optim.register_optimizer_step_pre_hook(before).remove)
+        patches.later(optim.register_optimizer_step_post_hook(after).remove)
+
+    @shielded
+    def _built(self, optimizer: Any, site: Site) -> None:
+        self.observer.optimizer(optimizer, site)
+
+    @shielded
+    def _before(self, frame: FrameType, optimizer: Any, args: Any, kwargs: Any) -> Any:
+        if self._outer is not None:
+            if _running(self._outer, frame):
+                return None
+            self._outer, self._pending = None, None
+        observer = self.observer
+        site = observer.sites.find(2)
+        number, cohorts = observer.optimizer(optimizer)
+        self._outer = frame
+        self._scaling.stepped = True
+        if observer.in_pass is not None:
+            observer.in_pass(cohorts)
+        observer.settle(cohorts, site)
+        closure = args[1] if len(args) > 1 else kwargs.get("closure")
+        if callable(closure):
+            self._pending = (site, number, cohorts)
+            counted = self._counted(closure, number, cohorts, site)
+            if len(args) > 1:
+                return ((args[0], counted, *args[2:]), kwargs)
+            return (args, {**kwargs, "closure": counted})
+        self._post(site, number, cohorts)
+        return None
+
+    @shielded
+    def _after(self, frame: FrameType) -> None:
+        if self._outer is None or frame is not self._outer:
+            return
+        self._outer = None
+        if self._pending is not None:
+            (site, number, cohorts), self._pending = self._pending, None
+            self.observer.settle(cohorts, site)
+            self._post(site, number, cohorts)
+
+    def _counted(self, closure: Callable[..., Any], number: int, cohorts: list[Cohort], site: Site) -> Callable[..., Any]:
+        """The closure, telling when an optimizer that has used its gradients evaluates it once more."""
+        observer = self.observer
+        calls = 0
+
+        @functools.wraps(closure)
+        def evaluate(*args: Any, **kwargs: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            if calls > 1 and observer.trouble is None:
+                accounts = tuple([c.account for c in cohorts])
+                event = observer.same(
+                    ("closure", site, accounts, number), lambda: ev.ClosureEvaluated(site, accounts, number)
+                )
+                observer.post(event)
+                for cohort in cohorts:
+                    cohort.spent, cohort.waiting = cohort.held, 0
+            return closure(*args, **kwargs)
+
+        return evaluate
+
+    def _post(self, site: Site, number: int, cohorts: list[Cohort]) -> None:
+        observer = self.observer
+        accounts = tuple([c.account for c in cohorts])
+        count = self._counts[number] = self._counts.get(number, 0) + 1
+        nonfinite = False
+        if self._passes.suspicious or is_due(count):
+            nonfinite = not self._finite(cohorts)
+        if not any(c.held for c in cohorts):
+            self._found_nothing(number, cohorts)
+        backward = observer.last_backward
+        key = ("step", site, accounts, number, self._scaling.stepping, nonfinite)
+        event = observer.events.get(key)
+        if event is None:
+            scaler = self._scaling.stepping
+            event = observer.same(
+                key,
+                lambda: ev.OptimizerStepped(
+                    site, accounts, number, scaler, nonfinite, source.steps_close_windows(site, backward)
+                ),
+            )
+        observer.post(event)
+        observer.last_step = site
+        self._passes.suspicious = False
+        for cohort in cohorts:
+            cohort.spent, cohort.waiting = cohort.held, 0
+            cohort.changed_by_step = True
+            cohort.sample = None
+
+    def _finite(self, cohorts: list[Cohort]) -> bool:
+        try:
+            return all(finite(cohort.look()) for cohort in cohorts)
+        except (Gone, RuntimeError):
+            return True
+
+    def _found_nothing(self, number: int, cohorts: list[Cohort]) -> None:
+        empty = self._empty[number] = self._empty.get(number, 0) + 1
+        if empty == 2:
+            self._owners.orphaned(number, cohorts)
+
+
+def _running(outer: FrameType, frame: FrameType | None) -> bool:
+    """Whether the outer step is still on this stack (it is not, if it raised)."""
+    while frame is not None:
+        if frame is outer:
+            return True
+        frame = frame.f_back
+    return False

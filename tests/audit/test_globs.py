@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import pytest
+
+from gradledger.audit.globs import matches
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("*.py", "a/b/train.py"),
+        ("train.py", "a/b/train.py"),
+        ("tests", "tests/a/train.py"),
+        ("tests/", "a/tests/train.py"),
+        ("a/b", "a/b/train.py"),
+        ("a/*.py", "a/train.py"),
+        ("./a/*.py", "a/train.py"),
+        ("a/**/*.py", "a/train.py"),
+        ("a/**/*.py", "a/b/c/train.py"),
+        ("**/train.py", "train.py"),
+        ("a/**", "a/b/train.py"),
+        ("a/t?ain.py", "a/train.py"),
+        ("a/(x)+.py", "a/(x)+.py"),
+        ("/root/a/*.py", "a/train.py"),
+    ],
+)
+def test_pattern_covers_file(pattern: str, path: str) -> None:
+    assert matches(pattern, f"/root/{path}", "/root")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("*.pyi", "train.py"),
+        ("test", "tests/train.py"),
+        ("a/*.py", "a/b/train.py"),
+        ("b/*.py", "a/b/train.py"),
+        ("a/t?ain.py", "a/t/ain.py"),
+        ("a/(x)+.py", "a/xx.py"),
+        ("a/**/b.py", "a/bb.py"),
+    ],
+)
+def test_pattern_does_not_cover_file(pattern: str, path: str) -> None:
+    assert not matches(pattern, f"/root/{path}", "/root")

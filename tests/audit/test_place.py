@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from gradledger.audit.place import shown_path, shown_place, slashed
+from gradledger.ledger.site import Site
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("/work/train.py", "train.py"),
+        ("/work/a/b.py", os.path.join("a", "b.py")),
+        ("/other/train.py", "/other/train.py"),
+        ("/workshop/train.py", "/workshop/train.py"),
+        ("/work/..train/x.py", os.path.join("..train", "x.py")),
+        ("already/relative.py", "already/relative.py"),
+        ("<string>", "<string>"),
+    ],
+)
+def test_paths_below_the_working_directory_are_shortened(path: str, shown: str) -> None:
+    assert shown_path(path, "/work") == shown
+
+
+def test_a_place_names_the_cell() -> None:
+    assert shown_place(Site("/work/n.ipynb", 3, cell=2), "/work") == "n.ipynb:cell 2:3"
+    assert shown_place(Site("/work/n.py", 3), "/work") == "n.py:3"
+
+
+def test_slashes_are_the_same_everywhere() -> None:
+    assert slashed(str(Path("a") / "b")) == "a/b"

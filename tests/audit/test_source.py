@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from gradledger.audit.source import comments, forget, source_line, source_lines
+
+
+def test_lines_are_counted_as_python_counts_them(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_bytes(b"a = '\x0c'\r\nb = 2\rc = '\xe2\x80\xa8'\n")
+    assert source_lines(str(path))[:3] == ("a = '\x0c'", "b = 2", "c = '\u2028'")
+    assert source_line(str(path), 2) == "b = 2"
+    assert source_line(str(path), 99) == ""
+    assert source_line(str(path), 0) == ""
+
+
+def test_declared_encoding_is_used_and_wrong_bytes_do_no_harm(tmp_path: Path) -> None:
+    latin, broken = tmp_path / "latin.py", tmp_path / "broken.py"
+    latin.write_bytes(b"# -*- coding: latin-1 -*-\nx = '\xe9'\n")
+    broken.write_bytes(b"x = '\xe9'\n")
+    assert source_line(str(latin), 2) == "x = 'é'"
+    assert source_line(str(broken), 1) == "x = '\ufffd'"
+
+
+def test_what_cannot_be_read_has_no_lines(tmp_path: Path) -> None:
+    assert source_lines(str(tmp_path / "missing.py")) == ()
+    assert source_lines(str(tmp_path)) == ()
+    assert source_lines("<string>") == ()
+    assert source_lines("a\x00b") == ()
+
+
+def test_text_is_read_once_until_forgotten(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_text("one")
+    assert source_line(str(path), 1) == "one"
+    path.write_text("two")
+    assert source_line(str(path), 1) == "one"
+    forget()
+    assert source_line(str(path), 1) == "two"
+
+
+def test_only_real_comments_are_comments(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_text("x = '# no'\ny = 1  # yes\n")
+    assert comments(str(path)) == {2: "# yes"}
+
+
+def test_comments_of_text_that_is_no_python(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_text("x = (  # open\n%magic?  # here\n'''")
+    assert comments(str(path)) == {1: "# open", 2: "# here"}

@@ -1,0 +1,27 @@
+"""BUG: the optimizer is given the encoder's parameters twice over in name, but the decoder's not at all."""
+import torch
+from sklearn.datasets import load_digits
+from torch import nn, optim
+
+torch.manual_seed(214)
+images = torch.tensor(load_digits().data[:640], dtype=torch.float32) / 16
+
+encoder = nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 8))
+decoder = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 64), nn.Sigmoid())
+enc_params = list(encoder.parameters())
+dec_params = list(encoder.parameters())[len(enc_params):]
+optimizer = optim.Adam(enc_params + dec_params, lr=3e-3)  # expect: GL402
+
+
+def reconstruction(batch):
+    return nn.functional.binary_cross_entropy(decoder(encoder(batch)), batch)
+
+
+for epoch in range(2):
+    for batch in images[torch.randperm(640)].split(64):
+        encoder.zero_grad()
+        decoder.zero_grad()
+        loss = reconstruction(batch)
+        loss.backward()  # expect: GL402
+        optimizer.step()
+    print("epoch", epoch, loss.item())
