@@ -67,6 +67,49 @@ def test_torch_imported_only_in_the_fork(tmp_path):
     assert (got.answer.checked.backwards, got.answer.checked.processes) == (1, 1)
 
 
+@pytest.mark.parametrize("thread", [False, True])
+def test_a_newborn_can_be_terminated(tmp_path, thread):
+    source = f"""
+        import os, signal, threading
+
+        def main():
+            for _ in range(100):
+                child = os.fork()
+                if not child:
+                    signal.pause()
+                    os._exit(0)
+                os.kill(child, signal.SIGTERM)
+                print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+            print(signal.pthread_sigmask(signal.SIG_BLOCK, []))
+
+        if {thread}:
+            threading.Thread(target=main).start()
+        else:
+            main()
+    """
+    same(tmp_path, source)
+
+
+def test_a_worker_that_does_not_train_has_the_default_action(tmp_path):
+    source = """
+        import multiprocessing as mp, _signal
+        import torch
+
+        def work():
+            print(_signal.getsignal(_signal.SIGTERM), flush=True)
+            torch.backward()
+            print(_signal.getsignal(_signal.SIGTERM) == _signal.SIG_DFL, flush=True)
+
+        if __name__ == "__main__":
+            for method in ("fork", "spawn", "forkserver"):
+                process = mp.get_context(method).Process(target=work)
+                process.start()
+                process.join()
+    """
+    script(tmp_path, source)
+    assert audited(tmp_path, "train.py").out == b"0\nFalse\n" * 3
+
+
 TRAINING = """
 import multiprocessing as mp, os, sys
 import torch

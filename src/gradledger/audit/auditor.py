@@ -100,7 +100,7 @@ class Auditor:
                 self.alarm(finding)
 
     def findings(self, books: Books) -> tuple[Finding, ...]:
-        """All that is known now, of each mistake the most specific explanation, in the order of the source."""
+        """All that is known now, each mistake by its most specific explanation, in the source's order."""
         said = list(self._statements(books))
         speakers: dict[str, set[tuple[int | None, Certainty]]] = {}
         for statement in said:

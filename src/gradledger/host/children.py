@@ -6,9 +6,9 @@ import itertools
 import os
 from pathlib import Path
 
-from gradledger.host.auditor import Auditor
 from gradledger.host.family import labelled, trained
 from gradledger.host.mailbox import Mailbox
+from gradledger.host.vigil import Vigil
 
 
 class Places:
@@ -34,8 +34,8 @@ class Places:
 class Child:
     """The role of a process that another audited process started."""
 
-    def __init__(self, auditor: Auditor, places: Places, name: str, inherited: str | None) -> None:
-        self.auditor = auditor
+    def __init__(self, vigil: Vigil, places: Places, name: str, inherited: str | None) -> None:
+        self.vigil = vigil
         self.places = places
         self.error: BaseException | None = None
         self._name = name
@@ -46,7 +46,7 @@ class Child:
         """Deliver the answer, if there is something in it."""
         if not self._left:
             self._left = True
-            answer = self.auditor.answer(self.error) if self.auditor.trained else None
+            answer = self.vigil.answer(self.error) if self.vigil.trained else None
             if answer is not None and trained(answer):
                 rank = os.environ.get("RANK", "")
                 if rank != self._inherited and rank.isdecimal():  # the parent's rank would say nothing
@@ -60,13 +60,13 @@ class Child:
 
     def forked(self) -> Child:
         """The same one generation below."""
-        return forked(self.auditor, self.places)
+        return forked(self.vigil, self.places)
 
 
-def forked(auditor: Auditor, places: Places) -> Child:
+def forked(vigil: Vigil, places: Places) -> Child:
     """The role of the child that was just forked."""
-    auditor.forked()
-    return Child(auditor, places.below(), places.latest, os.environ.get("RANK", ""))
+    vigil.forked()
+    return Child(vigil, places.below(), places.latest, os.environ.get("RANK", ""))
 
 
 def saved_as(save: str, whose: str) -> str:

@@ -28,7 +28,9 @@ class Role(Protocol):
 
 
 _role: Role | None = None
+_guarded = False
 _hooked = False
+_forking = threading.local()
 _exit = os._exit
 _signal = signal.signal
 _getsignal = signal.getsignal
@@ -40,16 +42,30 @@ def role() -> Role | None:
 
 
 def take(part: Role) -> None:
-    """Give this process its role, and stand in the ways out."""
+    """Give this process its role, and stand in the way of os._exit."""
     global _role, _exit, _signal, _getsignal
     _role = part
     _exit, _signal, _getsignal = os._exit, signal.signal, signal.getsignal
     os._exit = _exit_after_report
     vars(signal)["signal"] = functools.update_wrapper(_signal_seeming, _signal)
     vars(signal)["getsignal"] = functools.update_wrapper(_getsignal_seeming, _getsignal)
+    _hook_forks()
+
+
+def guard() -> None:
+    """Stand in the way of SIGTERM too, where nobody else does."""
+    global _guarded
+    _guarded = True
     if threading.current_thread() is threading.main_thread() and _getsignal(signal.SIGTERM) is signal.SIG_DFL:
         _signal(signal.SIGTERM, _terminated)
-    _hook_forks()
+
+
+def unguard() -> None:
+    """Let SIGTERM do at once what it does by default."""
+    global _guarded
+    _guarded = False
+    if threading.current_thread() is threading.main_thread() and _getsignal(signal.SIGTERM) is _terminated:
+        _signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def drop() -> None:
@@ -63,8 +79,7 @@ def drop() -> None:
         signal.signal = _signal
     if signal.getsignal is _getsignal_seeming:
         signal.getsignal = _getsignal
-    if threading.current_thread() is threading.main_thread() and _getsignal(signal.SIGTERM) is _terminated:
-        _signal(signal.SIGTERM, signal.SIG_DFL)
+    unguard()
 
 
 def die(number: int) -> NoReturn:
@@ -105,7 +120,7 @@ def _last_duty(status: int, *, hurry: bool) -> int:
 
 
 def _signal_seeming(signalnum: Any, handler: Any) -> Any:
-    if handler is signal.SIG_DFL and signalnum == signal.SIGTERM and _role is not None:
+    if handler is signal.SIG_DFL and signalnum == signal.SIGTERM and _guarded:
         handler = _terminated
     earlier = _signal(signalnum, handler)
     return signal.SIG_DFL if earlier is _terminated else earlier
@@ -119,16 +134,28 @@ def _getsignal_seeming(signalnum: Any) -> Any:
 def _hook_forks() -> None:
     global _hooked
     if not _hooked and hasattr(os, "register_at_fork"):
-        os.register_at_fork(before=_before_fork, after_in_child=_after_fork)
+        os.register_at_fork(before=_before_fork, after_in_parent=_unblock, after_in_child=_after_fork)
         _hooked = True  # Python has no way to take the hooks back; without a role they do nothing
 
 
 def _before_fork() -> None:
-    if _role is not None:
-        _role.before_fork()
+    if _role is None:
+        return
+    _role.before_fork()
+    # A newborn forgets the signals that Python has caught for it but not yet handled. Without us such a
+    # SIGTERM would have ended it; so the kernel keeps it until Python is ready.
+    if hasattr(signal, "pthread_sigmask") and _getsignal(signal.SIGTERM) is _terminated:
+        _forking.mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+
+
+def _unblock() -> None:
+    mask, _forking.mask = getattr(_forking, "mask", None), None
+    if mask is not None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def _after_fork() -> None:
     global _role
     if _role is not None:
         _role = _role.forked()
+    _unblock()

@@ -6,12 +6,12 @@ import threading
 from collections.abc import Callable
 
 from gradledger.audit.answer import Answer
-from gradledger.host.auditor import Auditor
 from gradledger.host.children import Child, Places, forked
 from gradledger.host.family import family, labelled, together
 from gradledger.host.ground import Ground
 from gradledger.host.ranks import SHORT_TIMEOUT, Ranks
 from gradledger.host.tracebacks import complain
+from gradledger.host.vigil import Vigil
 
 Conclude = Callable[[Answer, int], int]
 """Prints the report; makes the exit status of the process from the answer and the script's own status."""
@@ -20,9 +20,9 @@ Conclude = Callable[[Answer, int], int]
 class Reporter:
     """Holds back the end of the process until the report is out."""
 
-    def __init__(self, auditor: Auditor, places: Places, ranks: Ranks | None, conclude: Conclude) -> None:
+    def __init__(self, vigil: Vigil, places: Places, ranks: Ranks | None, conclude: Conclude) -> None:
         self._error: BaseException | None = None
-        self._auditor = auditor
+        self._vigil = vigil
         self._places = places
         self._ranks = ranks
         self._conclude = conclude
@@ -42,13 +42,13 @@ class Reporter:
 
     def forked(self) -> Child:
         """A forked child does not report."""
-        return forked(self._auditor, self._places)
+        return forked(self._vigil, self._places)
 
     def finish(self, error: BaseException | None) -> None:
         """Take the probes out of the program, which this error has ended."""
         self._error = error
         with self._ground.under():
-            self._auditor.answer(error)
+            self._vigil.answer(error)
 
     def report(self, status: int, *, hurry: bool, pressed: Callable[[], bool] = lambda: False) -> int:
         """Conclude, the first time; returns the status of the process every time."""
@@ -65,7 +65,7 @@ class Reporter:
             return self._status
 
     def _reported(self, status: int, hurry: bool, pressed: Callable[[], bool]) -> int:  # noqa: FBT001
-        mine = self._auditor.answer(self._error)
+        mine = self._vigil.answer(self._error)
         if mine is None:
             return status
         whole = family(mine, self._places.mailbox.collect())

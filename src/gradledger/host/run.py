@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from gradledger.host import ending
-from gradledger.host.auditor import Auditor, SessionFactory
 from gradledger.host.children import Child, Places, saved_as
 from gradledger.host.final import LastMoments
 from gradledger.host.mailbox import Mailbox
@@ -19,6 +18,7 @@ from gradledger.host.reporter import Conclude, Reporter
 from gradledger.host.spawned import Descent
 from gradledger.host.target import Options, Target
 from gradledger.host.tracebacks import flush, write
+from gradledger.host.vigil import SessionFactory, Vigil
 
 
 def run_target(
@@ -35,13 +35,14 @@ def run_target(
         write(f"gradledger: {refusal}\n")
         return refusal.status
     ranks = local_ranks(os.environ)
-    auditor = Auditor(_options(options, ranks), None if ranks is None else ranks.rank, session)
+    vigil = Vigil(_options(options, ranks), None if ranks is None else ranks.rank, session)
     places = Places(Mailbox.fresh())
-    reporter = Reporter(auditor, places, ranks, conclude)
-    descent = Descent(auditor, places)
+    reporter = Reporter(vigil, places, ranks, conclude)
+    descent = Descent(vigil, places)
     ending.take(reporter)
+    ending.guard()
     descent.begin()
-    auditor.begin()
+    vigil.begin()
     outcome = _run(program)
     role = ending.role()
     status = _part(role, outcome) if isinstance(role, Child) else _close(reporter, outcome)

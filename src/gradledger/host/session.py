@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import replace
 
@@ -111,4 +112,4 @@ def text_of(finding: Finding) -> str:
 def _project() -> str | None:
     main = sys.modules.get("__main__")
     path = getattr(main, "__file__", None)
-    return None if path is None else str(path).rpartition("/")[0] or "."
+    return None if path is None else os.path.dirname(os.path.abspath(path))

@@ -14,11 +14,11 @@ from typing import Any
 
 from gradledger.host import ending
 from gradledger.host.arrival import Arrival, when_imported
-from gradledger.host.auditor import Auditor, SessionFactory
 from gradledger.host.children import Child, Places, saved_as
 from gradledger.host.mailbox import Mailbox
 from gradledger.host.target import Options
 from gradledger.host.tracebacks import complain
+from gradledger.host.vigil import SessionFactory, Vigil
 
 _ROOT = str(Path(__file__).resolve().parent.parent.parent)
 
@@ -40,8 +40,8 @@ if arrive is not None:
 class Descent:
     """Sees to it that what multiprocessing starts is audited too."""
 
-    def __init__(self, auditor: Auditor, places: Places) -> None:
-        self._auditor = auditor
+    def __init__(self, vigil: Vigil, places: Places) -> None:
+        self._vigil = vigil
         self._places = places
         self._original: Callable[[str], dict[str, Any]] | None = None
         self._arrivals: list[Arrival] = []
@@ -68,7 +68,7 @@ class Descent:
         @functools.wraps(original)
         def get_preparation_data(name: str) -> dict[str, Any]:
             data = original(name)
-            data["gradledger"] = _Letter(self._auditor, self._places)
+            data["gradledger"] = _Letter(self._vigil, self._places)
             return data
 
         self._original = original
@@ -86,15 +86,15 @@ class Descent:
 class _Letter:
     """Travels with what a spawned child needs to know; to unpickle it is to begin the audit there."""
 
-    def __init__(self, auditor: Auditor, places: Places) -> None:
-        save = auditor.options.save
+    def __init__(self, vigil: Vigil, places: Places) -> None:
+        save = vigil.options.save
         name = places.next()
-        made = auditor.factory
+        made = vigil.factory
         self._text = json.dumps(
             {
                 "box": str(places.mailbox.path),
                 "name": name,
-                "fail_fast": auditor.options.fail_fast,
+                "fail_fast": vigil.options.fail_fast,
                 "save": None if save is None else saved_as(save, f"child{name}"),
                 "factory": None if made is None else f"{made.__module__}:{made.__qualname__}",  # type: ignore[attr-defined]
                 "rank": os.environ.get("RANK", ""),
@@ -110,15 +110,15 @@ def arrive(letter: str) -> None:
     try:
         given = json.loads(letter)
         options = Options(fail_fast=given["fail_fast"], save=given["save"])
-        auditor = Auditor(options, None, _factory(given["factory"]))
+        vigil = Vigil(options, None, _factory(given["factory"]), child=True)
         places = Places(Mailbox(Path(given["box"])), f"{given['name']}-")
-        child = Child(auditor, places, given["name"], given["rank"])
+        child = Child(vigil, places, given["name"], given["rank"])
         ending.take(child)
-        descent = Descent(auditor, places)
+        descent = Descent(vigil, places)
         descent.begin()
         descent.bootstrapped()  # multiprocessing itself calls this only where it forks
         atexit.register(_leave)
-        auditor.begin()
+        vigil.begin()
     except Exception as trouble:
         complain(trouble)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 
 _PACKAGE = Path(__file__).parent.parent
-_OURS = tuple(str(_PACKAGE / part) + os.sep for part in ("host", "runtime"))
+_OURS = ("<gradledger", *(str(_PACKAGE / part) + os.sep for part in ("host", "runtime")))
 
 
 def without_us(error: BaseException) -> None:

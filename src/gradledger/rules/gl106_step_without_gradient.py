@@ -22,7 +22,7 @@ class StepWithoutGradient(Rule):
 
     Why it stays silent
         `step()` skips every parameter whose `.grad` is None and returns. The loss is computed and printed
-        all the same; it just never falls for a reason.
+        all the same, and moves only because the batches differ.
 
     When to allow it
         When steps without gradients are planned, for instance to advance a schedule in a dry run.

@@ -60,7 +60,7 @@ print(total / len(loader))
             yield Draft(
                 site=kept.site,
                 message=f"keeps the graph of every pass alive through `{kept.name}`",
-                remedy="store the number, not the tensor: loss.item(), or loss.detach() to stay on the device",
+                remedy="store the number, not the tensor: loss.item(), or loss.detach() on the device",
                 detail=fixed(f"{times(kept.held, 'graph')} of finished passes still in memory"),
                 count=kept.held,
             )

@@ -19,7 +19,7 @@ class Patches:
         """Replace `owner.name` by `make(original)`, looking to the outside like the original."""
         own = vars(owner).get(name, _ABSENT)
         original = getattr(owner, name)
-        wrapper = functools.wraps(original)(make(original))
+        wrapper = functools.wraps(original)(transparent(make(original)))
         # torch.compile must run the probes, never trace them.
         wrapper._torchdynamo_disable = True  # type: ignore[attr-defined]
         wrapper.__gradledger__ = original  # type: ignore[attr-defined]
@@ -41,6 +41,17 @@ class Patches:
                     delattr(owner, name)
                 else:
                     setattr(owner, name, own)
+
+
+TRANSPARENT = "<gradledger importlib._bootstrap>"
+"""Python counts no frame of such a file when a warning looks for the line it is about: torch's warnings
+through our wrappers still point to the user's line."""
+
+
+def transparent(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, invisible to the stack level of warnings."""
+    function.__code__ = function.__code__.replace(co_filename=TRANSPARENT)  # type: ignore[attr-defined]
+    return function
 
 
 def is_wrapped(function: Any) -> bool:

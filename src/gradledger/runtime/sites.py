@@ -28,7 +28,7 @@ class Sites:
     def __init__(self, project: str | None = None) -> None:
         self._roots = _library_roots()
         # A program that is itself installed (python -m package.train) is the user's code all the same.
-        inside = project is not None and project.startswith(self._roots)
+        inside = project is not None and (project + os.sep).startswith((*self._roots, _OURS))
         self._project = project + os.sep if project and inside else None
         self._mine: dict[CodeType, bool] = {}
         self._sites: dict[tuple[CodeType, int], Site] = {}
@@ -44,7 +44,7 @@ class Sites:
                 known = not (
                     name.startswith(self._roots)
                     or (name.startswith(_OURS))
-                    or name.startswith(("<frozen", "<attrs", "<eval_with_key>", "<__array_function__"))
+                    or name.startswith(("<gradledger", "<frozen", "<attrs", "<eval_with_key>", "<__array_function__"))
                     or "site-packages" in name
                     or "dist-packages" in name
                     or (name.startswith("<string>") and code.co_name != "<module>")

@@ -33,4 +33,4 @@ def closure():
 
 for sweep in range(6):
     value = solver.step(closure)
-    print(sweep, float(value))
+    print(sweep, value.item())

@@ -5,7 +5,7 @@ from torch import nn
 
 
 class DigitTrainer:
-    def __init__(self, lr=0.05, batch=32):
+    def __init__(self, lr=0.002, batch=32):
         torch.manual_seed(1)
         self.net = nn.Sequential(nn.Linear(64, 48), nn.Tanh(), nn.Linear(48, 10))
         self.opt = torch.optim.SGD(self.net.parameters(), lr=lr, momentum=0.9)

@@ -22,7 +22,7 @@ def solve(seed):
     optimizer = torch.optim.LBFGS(module.parameters(), lr=0.5, max_iter=5, line_search_fn="strong_wolfe")
     for _ in range(5):
         loss = optimizer.step(make_closure(optimizer, module, inputs, outputs))
-    return float(loss)
+    return loss.item()
 
 
 for seed in (0, 1):

@@ -39,4 +39,4 @@ class VAETrainer:
 
 torch.manual_seed(88)
 trainer = VAETrainer(VAE()).fit(torch.randn(200, 10), epochs=4)
-print("mean of the last ten", float(trainer.summary()))
+print("mean of the last ten", trainer.summary().item())

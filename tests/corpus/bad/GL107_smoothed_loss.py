@@ -15,4 +15,4 @@ for step in range(60):
     optimizer.step()
     smoothed = 0.95 * smoothed + 0.05 * loss  # expect: GL107
     if step % 20 == 19:
-        print(f"step {step + 1}: {float(smoothed):.5f}")
+        print(f"step {step + 1}: {smoothed.item():.5f}")

@@ -1,4 +1,4 @@
-"""BUG: 11 batches in windows of 4: the last 3 are back-propagated, never stepped, and wiped by the next epoch's zero_grad."""
+"""BUG: 15 batches in windows of 4: the last 3 are back-propagated, never stepped, and wiped by the next epoch's zero_grad."""
 import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
@@ -26,7 +26,7 @@ def evaluate(model, x, y):
 
 def main():
     torch.manual_seed(40)
-    x = torch.randn(220, 10)
+    x = torch.randn(300, 10)
     y = (x[:, 0] * x[:, 1] > 0).long()
     loader = DataLoader(TensorDataset(x, y), batch_size=20, shuffle=True)
     model = nn.Sequential(nn.Linear(10, 40), nn.ReLU(), nn.Linear(40, 2))

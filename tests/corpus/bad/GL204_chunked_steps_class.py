@@ -1,4 +1,4 @@
-"""BUG: the index is tested before it is advanced, so each pass opens with a window of one chunk and closes aligned to it."""
+"""BUG: the index is tested before it is advanced, so each pass opens with a window of a single chunk."""
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-"""BUG: WARMUP_UPDATES counts optimizer updates, but after_batch() advances the LambdaLR once per micro-batch."""
+"""BUG: warmup_updates counts optimizer updates, but after_batch() advances the LambdaLR once per micro-batch."""
 import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset

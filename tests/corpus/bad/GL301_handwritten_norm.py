@@ -17,15 +17,15 @@ def main():
     torch.manual_seed(134)
     vocab, steps = 20, 10
     songs = (torch.arange(steps + 1) * 3 + torch.randint(0, vocab, (120, 1))) % vocab
-    embed, lstm, out = nn.Embedding(vocab, 12), nn.LSTM(12, 20, batch_first=True), nn.Linear(20, vocab)
-    net = nn.ModuleList([embed, lstm, out])
+    embed, rnn, out = nn.Embedding(vocab, 12), nn.GRU(12, 20, batch_first=True), nn.Linear(20, vocab)
+    net = nn.ModuleList([embed, rnn, out])
     optimizer = torch.optim.SGD(net.parameters(), lr=0.5)
     scaler = torch.amp.GradScaler("cpu", init_scale=2048.0)
     for epoch in range(2):
         for rows in songs.split(20):
             optimizer.zero_grad()
             with torch.autocast("cpu", dtype=torch.bfloat16):
-                logits = out(lstm(embed(rows[:, :-1]))[0])
+                logits = out(rnn(embed(rows[:, :-1]))[0])
             loss = nn.functional.cross_entropy(logits.float().flatten(0, 1), rows[:, 1:].flatten())
             scaler.scale(loss).backward()
             clip_by_global_norm(net.parameters(), MAX_NORM)  # expect: GL301

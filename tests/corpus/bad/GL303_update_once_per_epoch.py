@@ -22,8 +22,6 @@ class AmpTrainer:
                     out = self.model(x)
                 loss = nn.functional.mse_loss(out.float(), y)
                 self.scaler.scale(loss).backward()
-                self.scaler.unscale_(self.optimizer)
-                nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
                 self.scaler.step(self.optimizer)  # expect: GL303
             self.on_epoch_end(epoch, loss.item())
 

@@ -10,8 +10,8 @@ class Stepper:
         self.optimizer = torch.optim.SGD(module.parameters(), lr=lr, momentum=0.9, weight_decay=1e-4)
 
     def __call__(self, loss):
-        self.optimizer.zero_grad(set_to_none=False)
-        nn.utils.clip_grad_value_(self.module.parameters(), self.bound)  # expect: GL304
+        self.optimizer.zero_grad()
+        nn.utils.clip_grad_norm_(self.module.parameters(), self.bound)  # expect: GL304
         loss.backward()
         self.optimizer.step()
         return loss.item()

@@ -25,7 +25,8 @@ def train():
     optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
     for epoch in range(2):
         for number in range(6):
-            i, j = torch.randint(0, 40, (16,)), torch.randint(0, 40, (16,))
+            i = torch.randint(0, 40, (16,))
+            j = (i + torch.randint(1, 40, (16,))) % 40
             if number == 3:
                 j[0] = i[0]
             loss = contrastive(net(items[i], items[j]), (i % 4 == j % 4).float())

@@ -21,13 +21,13 @@ torch.manual_seed(218)
 prototypes = torch.randn(6, 9)
 net = MetricNet(dim=5)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.05, momentum=0.9)  # expect: GL402
-criterion = nn.TripletMarginLoss(margin=0.3)
+criterion = nn.TripletMarginLoss(margin=1.0)
 
 step = 0
 while step < 24:
     kind = torch.randint(0, 6, (32,))
     other = (kind + torch.randint(1, 6, (32,))) % 6
-    anchor, positive, negative = (prototypes[k] + 0.4 * torch.randn(32, 9) for k in (kind, kind, other))
+    anchor, positive, negative = (prototypes[k] + 1.5 * torch.randn(32, 9) for k in (kind, kind, other))
     optimizer.zero_grad()
     loss = criterion(net(anchor), net(positive), net(negative))
     loss.backward()  # expect: GL402

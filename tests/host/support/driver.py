@@ -10,7 +10,6 @@ from fake_session import FakeSession
 from gradledger.audit.transfer import answer_to_json
 from gradledger.host import Options, Target, run_target
 
-
 NAMES_DIRECTORY = "FAKE_DIRECTORY" in os.environ
 
 

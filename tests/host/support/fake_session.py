@@ -13,6 +13,7 @@ class FakeSession:
         self.rank = rank
         self.backwards = 0
         self._answer = None
+        self._callback = None
 
     @property
     def trained(self):
@@ -66,5 +67,11 @@ class FakeSession:
         self.backwards = 0
         self._answer = None
 
+    def when_trained(self, callback):
+        self._callback = callback
+
     def _saw(self):
         self.backwards += 1
+        callback, self._callback = self._callback, None
+        if callback is not None:
+            callback()

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Protocol
 
 from gradledger.audit.answer import Answer, Checked
+from gradledger.host import ending
 from gradledger.host.arrival import Arrival, when_imported
 from gradledger.host.target import Options
 from gradledger.host.tracebacks import complain
 
 
 class Session(Protocol):
-    """The probes in torch, from their installation to the answer."""
+    """The probes in torch, from their installation to the answer.
+
+    It may have two more: `trained`, whether anything was booked, and `when_trained(callback)`, which calls
+    back once at the first thing booked; with them a child that never trains costs nothing.
+    """
 
     def start(self) -> None:
         """Install the probes."""
@@ -33,13 +39,16 @@ class SessionFactory(Protocol):
         """Make a session that is not yet started."""
 
 
-class Auditor:
+class Vigil:
     """Holds the session of this process, if torch ever came."""
 
-    def __init__(self, options: Options, rank: int | None, factory: SessionFactory | None) -> None:
+    def __init__(
+        self, options: Options, rank: int | None, factory: SessionFactory | None, *, child: bool = False
+    ) -> None:
         self.options = options
         self.factory = factory
         self._rank = rank
+        self._child = child
         self._session: Session | None = None
         self._arrival: Arrival | None = None
         self._answer: Answer | None = None
@@ -63,9 +72,11 @@ class Auditor:
     def forked(self) -> None:
         """Go on in a forked child, which has nothing of the parent's to answer."""
         self._answer = None
+        self._child = True
         try:
             if self._session is not None:
                 self._session.forked()
+            self._stand_back(self._session)
         except Exception as trouble:
             self._fail(trouble)
 
@@ -76,13 +87,31 @@ class Auditor:
 
     def _start(self) -> None:
         """Install the probes at the end of `import torch`; whatever fails there must not fail the import."""
+        # What we load must not bring the program's garbage collections forward: the first full one after
+        # `import torch` is dear, and if it fell into a data loader's workers each of them would pay for it.
+        collecting = gc.isenabled()
+        gc.disable()
         try:
             factory = _sessions() if self.factory is None else self.factory
             session = factory(fail_fast=self.options.fail_fast, save=self.options.save, rank=self._rank)
             self._session = session
             session.start()
+            if self._child:
+                self._stand_back(session)
         except Exception as trouble:
             self._fail(trouble)
+        finally:
+            if collecting:
+                gc.enable()
+
+    def _stand_back(self, session: Session | None) -> None:
+        """Let a child be terminated without ado until it has trained, as most workers never do."""
+        ending.unguard()
+        when_trained = getattr(session, "when_trained", None)
+        if when_trained is not None:
+            when_trained(ending.guard)
+        elif session is not None:
+            ending.guard()
 
     def _finished(self, error: BaseException | None) -> Answer:
         if self._session is None:

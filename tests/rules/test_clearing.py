@@ -1,0 +1,224 @@
+"""GL101 to GL104: gradients that stay too long, and gradients that go too soon."""
+
+from __future__ import annotations
+
+import pytest
+
+from gradledger.ledger import events as ev
+from tests.ledger_script import Script, at
+
+# -- GL101 stale-gradient -------------------------------------------------------------------------------
+
+
+def test_never_clearing_is_reported_at_the_backward() -> None:
+    script = Script()
+    for _ in range(5):
+        script.backward(3).step(4)
+    finding = script.end().only("GL101", 3)
+    assert finding.message == "adds to gradients that the step at line 4 has already applied"
+    assert finding.detail == (
+        "4 of 5 steps; at the last one 4 of the 5 micro-batches inside each gradient were old"
+    )
+    assert (finding.count, finding.first_step) == (4, 2)
+    assert [related.site.line for related in finding.related] == [4]
+
+
+def test_measured_norms_enter_the_detail() -> None:
+    script = Script().backward(3).step(4).backward(3)
+    script.post(ev.NormMeasured(None, (1,), inside=14.21, alone=0.613)).step(4)
+    assert script.only("GL101", 3).detail.endswith(
+        "1 of the 2 micro-batches inside each gradient was old (norm 14.2 where this batch alone gives 0.613)"
+    )
+
+
+@pytest.mark.parametrize("order", ["zero first", "zero before backward", "zero last", "zero on both sides"])
+def test_clearing_anywhere_between_step_and_backward_is_right(order: str) -> None:
+    script = Script()
+    for _ in range(4):
+        if order in ("zero first", "zero before backward", "zero on both sides"):
+            script.clear(2)
+        script.backward(3).step(4)
+        if order in ("zero last", "zero on both sides"):
+            script.clear(5, owner=None, by="module")
+    assert script.end().findings == ()
+
+
+def test_clearing_once_per_epoch_is_still_stale() -> None:
+    script = Script()
+    for _ in range(2):
+        script.clear(2)
+        for _ in range(3):
+            script.batch(3).step(4)
+        script.epoch_ends()
+    assert script.end().certain == [("GL101", 3)]
+
+
+def test_a_clear_that_is_not_called_is_the_place_to_look() -> None:
+    script = Script().post(ev.ClearNotCalled(at(2), "opt.zero_grad"))
+    for _ in range(4):
+        script.backward(3).step(4)
+    finding = script.end().only("GL101", 2)
+    assert finding.message == "names `opt.zero_grad` without calling it, so nothing is cleared"
+    assert [related.site.line for related in finding.related] == [3, 4]
+
+
+def test_a_clear_of_the_wrong_model_is_the_place_to_look() -> None:
+    script = Script()
+    for _ in range(4):
+        script.clear_nothing(2).backward(3).step(4)
+    script.end().only("GL101", 2)
+
+
+def test_an_idle_clear_is_not_blamed_while_another_one_works() -> None:
+    script = Script()
+    for _ in range(2):
+        script.clear(9, owner=None, by="module")
+        for _ in range(3):
+            script.clear_nothing(2).backward(3).step(4)
+    script.end().only("GL101", 3)
+
+
+def test_updates_by_hand_are_steps() -> None:
+    script = Script()
+    for _ in range(3):
+        script.backward(3).step(4, optimizer=None)
+    script.end().only("GL101", 3)
+
+
+def test_a_closure_that_does_not_clear() -> None:
+    script = Script()
+    for _ in range(3):
+        script.backward(3).closure(2).backward(3).step(5).clear(6)
+    script.end().only("GL101", 3)
+
+
+def test_a_closure_that_clears_first_is_right() -> None:
+    script = Script()
+    for _ in range(3):
+        script.clear(2).backward(3).closure(5).clear(2).backward(3).step(5)
+    assert script.end().findings == ()
+
+
+def test_a_step_that_a_scaler_skipped_is_no_step() -> None:
+    script = Script().scaler(1)
+    script.batch(3, scaled_by=1).skip(4).update(5)
+    script.batch(3, scaled_by=1).scaler_step(4).update(5).clear(6)
+    assert script.end().findings == ()
+
+
+def test_gradients_altered_by_hand_are_the_programs_own_business() -> None:
+    script = Script()
+    for _ in range(3):
+        script.backward(3).change(4).step(5)
+    assert script.end().findings == ()
+
+
+def test_several_losses_before_one_step_are_right() -> None:
+    script = Script()
+    for _ in range(3):
+        script.clear(2).backward(3).backward(4).step(5)
+    assert script.end().findings == ()
+
+
+# -- GL102 cleared-before-step --------------------------------------------------------------------------
+
+
+def test_clearing_between_backward_and_step() -> None:
+    script = Script()
+    for _ in range(4):
+        script.backward(3).clear(4).step(5)
+    finding = script.end().only("GL102", 4)
+    assert (
+        finding.message == "clears what the backward() at line 3 posted before the step at line 5 can use it"
+    )
+    assert (finding.count, finding.first_step, finding.detail) == (4, 1, "all 4 steps")
+    assert [related.site.line for related in finding.related] == [3, 5]
+
+
+def test_the_first_of_two_losses_is_thrown_away() -> None:
+    script = Script()
+    for _ in range(4):
+        script.clear(2).backward(3).clear(4, unread=True).backward(5).step(6)
+    finding = script.end().only("GL102", 4)
+    assert "throws away the gradients of the backward() at line 3" in finding.message
+
+
+def test_a_first_pass_whose_gradients_are_read_is_right() -> None:
+    script = Script()
+    for _ in range(4):
+        script.clear(2).backward(3).clear(4).backward(5).step(6)
+    assert script.end().findings == ()
+
+
+def test_a_pass_for_an_inputs_gradient_is_right() -> None:
+    script = Script()
+    for _ in range(4):
+        script.backward(3, wants_input=True).clear(4, unread=True).backward(5).step(6)
+    assert script.end().findings == ()
+
+
+def test_a_generators_loss_may_be_cleared_from_the_critic() -> None:
+    script = Script().optimizer(2, 2).open(2, optimizer=2)
+    for _ in range(4):
+        script.clear(9, 1).backward(3, 1, 2).clear(4, 2, owner=2, unread=True)
+        script.backward(5, 2).step(6, 2, optimizer=2).step(7, 1)
+    assert script.end().findings == ()
+
+
+def test_a_refused_step_after_a_clear_is_explained() -> None:
+    script = Script().scaler(1).backward(3, scaled_by=1).clear(4).refuse(5, "no-gradients")
+    script.end(complete=False).only("GL102", 4)
+
+
+def test_one_odd_window_is_no_finding() -> None:
+    script = Script().backward(3).clear(4).step(5)
+    for _ in range(5):
+        script.clear(2).backward(3).step(5)
+    assert script.end().findings == ()
+
+
+# -- GL103 cleared-inside-window ------------------------------------------------------------------------
+
+
+def test_clearing_at_every_micro_batch() -> None:
+    script = Script()
+    for _ in range(3):
+        for _ in range(4):
+            script.clear(2).batch(3)
+        script.step(5, windowed=True)
+    finding = script.end().only("GL103", 2)
+    assert finding.message == "throws away 3 of 4 micro-batches of each window"
+    assert [related.site.line for related in finding.related] == [3, 5]
+    assert finding.count == 3
+
+
+def test_accumulation_that_clears_after_the_step_is_right() -> None:
+    script = Script()
+    for _ in range(3):
+        for _ in range(4):
+            script.batch(3)
+        script.step(5, windowed=True).clear(6)
+    assert script.end().findings == ()
+
+
+def test_a_guard_that_skips_bad_losses_throws_away_only_now_and_then() -> None:
+    script = Script()
+    for number in range(10):
+        script.clear(2).batch(3)
+        if number != 4:
+            script.step(5)
+    assert script.end().findings == ()
+
+
+# -- GL104 unguarded-grad-access ------------------------------------------------------------------------
+
+
+def test_a_crash_on_none_is_explained() -> None:
+    script = Script().post(ev.GradientMissing(at(3), "p.grad"))
+    finding = script.end(complete=False).only("GL104", 3)
+    assert finding.message.startswith("`p.grad` is None here")
+    assert "`if p.grad is not None:`" in finding.remedy
+
+
+def test_a_crash_elsewhere_is_not() -> None:
+    assert Script().clear(2).backward(3).step(4).end(complete=False).findings == ()
