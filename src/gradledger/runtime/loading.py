@@ -19,7 +19,8 @@ class Batches:
     def __init__(self, observer: Observer) -> None:
         self.observer = observer
         self._fresh: int | None = None
-        self.lengths: set[int] = set()
+        self._current: dict[int, int] = {}
+        self._joined: dict[int, int] = {}
 
     def install(self, patches: Patches) -> None:
         """Put the probe in place."""
@@ -40,12 +41,27 @@ class Batches:
 
     @shielded
     def _given(self, iterator: Any) -> None:
-        self._fresh = self._number(iterator)
+        number = self._number(iterator)
+        if self._current.get(number) != id(iterator):
+            # A new iterator is a new epoch, also where the old one was not asked for one batch too many.
+            if number in self._current:
+                self._post_end(number)
+            self._current[number] = id(iterator)
+        if self._fresh is None:
+            self._fresh = number
+        else:
+            # Loaders read together, as by zip(), are one source: the first to run out ends the epoch.
+            self._joined[number] = self._fresh
 
     @shielded
     def _ended(self, iterator: Any) -> None:
         number = self._number(iterator)
-        self.observer.post(self.observer.same(("epoch", number), lambda: ev.EpochEnded(None, number)))
+        self._current.pop(number, None)
+        self._post_end(number)
+
+    def _post_end(self, number: int) -> None:
+        for source in {number, self._joined.get(number, number)}:
+            self.observer.post(self.observer.same(("epoch", source), lambda source=source: ev.EpochEnded(None, source)))
 
     def _number(self, iterator: Any) -> int:
         # An iterator lives for one epoch; the data set tells which loader it belongs to.

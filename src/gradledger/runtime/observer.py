@@ -53,6 +53,8 @@ class Observer:
         self.optimizers = Numbering()
         self.others = Numbering()
         self.last_backward: Site | None = None
+        self.stacks: dict[Site, source.Stack] = {}
+        """How each backward() line was first reached."""
         self.last_step: Site | None = None
         self.last_event: Site | None = None
         self.backward_depth = 0

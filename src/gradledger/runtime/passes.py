@@ -103,6 +103,8 @@ class Passes:
         starts: list[Any] | None = None
         count = self._seen.get(site, 0)
         self._seen[site] = count + 1
+        if not count:
+            observer.stacks[site] = observer.sites.stack(sys._getframe(4))
         if is_due(count):
             starts = graphs.roots(tensors)
             self._discover(site, starts)
@@ -126,7 +128,7 @@ class Passes:
             if self._measuring:
                 starts = graphs.roots(tensors) if starts is None else starts
                 facts.loss = graphs.loss_facts(starts[0], scaled=scaled is not None) if len(starts) == 1 else None
-        if is_due(count) or count % 16 == 0:
+        if count < 48 or count % 16 == 0:
             self.kept.tag(graphs.roots(tensors) if starts is None else starts, site)
         return facts
 

@@ -76,6 +76,15 @@ class Sites:
             start = start.f_back
         return self.at(start) if start is not None else Site("<unknown>", 1)
 
+    def stack(self, frame: FrameType | None) -> tuple[Site, ...]:
+        """The user's lines from this frame outwards, innermost first."""
+        found: list[Site] = []
+        frame = self.frame(frame)
+        while frame is not None and len(found) < 16:
+            found.append(self.at(frame))
+            frame = self.frame(frame.f_back)
+        return tuple(found)
+
     def at(self, frame: FrameType) -> Site:
         """Where this frame stands now."""
         code = frame.f_code

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from gradledger.ledger.site import Site
 
-_COUNTED = re.compile(r"accum|micro|step|count|batch|iter|idx|index|last|sync|updat|boundary|every|\bi\b|\bn\b|\bk\b|\bb\b")
+_COUNTED = re.compile(r"accum|micro|step|count|batch|iter|idx|index|last|sync|updat|boundary|every|pending|window|full|ready|\bi\b|\bn\b|\bk\b|\bb\b")
 _WINDOWED = re.compile(r"accum|micro|grad_steps|chunk|sub_?batch|mini_?step|\bsplit")
 _LOOKS = re.compile(r"grad|parameters\s*\(|norm|\.step\b|scaler|clip|log|hook|state")
 
@@ -72,13 +72,17 @@ def loop_names(loop: _Loop) -> tuple[str, ...]:
     return tuple(node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name))
 
 
-def steps_close_windows(step: Site, backward: Site | None) -> bool:
+Stack = tuple[Site, ...]
+"""The user's lines on the stack, innermost first."""
+
+
+def steps_close_windows(steps: Stack, backwards: Stack) -> bool:
     """Whether the text says that this step closes a window of micro-batches."""
-    if backward is None:
-        return False
-    if step.path != backward.path or step.function != backward.function:
-        around = _function_text(step) + _function_text(backward)
-        return "accum" in around.lower()
+    pair = _meeting(steps, backwards)
+    if pair is None:
+        around = "".join(_function_text(site) for site in (*steps[:1], *backwards[:1]))
+        return bool(backwards) and "accum" in around.lower()
+    step, backward = pair
     shared = {id(node) for node in _ancestors(backward.path, backward.line)}
     for node in _within_function(_ancestors(step.path, step.line)):
         if isinstance(node, ast.If) and id(node) not in shared and _counts(node.test):
@@ -90,12 +94,23 @@ def steps_close_windows(step: Site, backward: Site | None) -> bool:
     return False
 
 
+def _meeting(steps: Stack, backwards: Stack) -> tuple[Site, Site] | None:
+    """The lines of the innermost function from which both were reached."""
+    for step in steps:
+        for backward in backwards:
+            if (step.path, step.function) == (backward.path, backward.function):
+                return step, backward
+    return None
+
+
 def _counts(test: ast.expr) -> bool:
     if any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for node in ast.walk(test)):
         return True
     text = ast.unparse(test).lower()
-    if re.search(r"finite|isnan|isinf|norm|none|grad_enabled|training", text):
+    if re.search(r"finite|nan|isinf|norm|none|grad_enabled|training|loss|epoch|acc\b|rank", text):
         return False
+    if any(isinstance(n, ast.Compare) and isinstance(n.ops[0], (ast.Eq, ast.GtE, ast.Gt)) for n in ast.walk(test)):
+        return True
     return bool(_COUNTED.search(text))
 
 
@@ -149,13 +164,13 @@ def accumulating_statement(path: str, line: int, name: str) -> Site | None:
     found: list[ast.stmt | ast.expr] = []
     for node in ast.walk(tree) if tree is not None else ():
         match node:
-            case ast.AugAssign(target=target) if ast.unparse(target) == name:
+            case ast.AugAssign(target=target) if ast.unparse(target) == name or ast.unparse(target).startswith(f"{name}["):
                 found.append(node)
-            case ast.Assign(targets=[target], value=ast.BinOp() as value) if ast.unparse(target) == name:
-                if any(ast.unparse(part) == name for part in (value.left, value.right)):
+            case ast.Assign(targets=[target], value=value) if ast.unparse(target) == name:
+                if any(ast.unparse(part) == name for part in ast.walk(value) if isinstance(part, ast.expr)):
                     found.append(node)
             case ast.Call(func=ast.Attribute(value=owner, attr="append" | "extend" | "insert")):
-                if ast.unparse(owner) == name:
+                if ast.unparse(owner) == name or ast.unparse(owner).startswith(f"{name}["):
                     found.append(node)
             case ast.Assign(targets=[ast.Subscript(value=owner)]) if ast.unparse(owner) == name:
                 found.append(node)

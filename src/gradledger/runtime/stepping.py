@@ -135,7 +135,7 @@ class Steps:
             event = observer.same(
                 key,
                 lambda: ev.OptimizerStepped(
-                    site, accounts, number, scaler, nonfinite, source.steps_close_windows(site, backward)
+                    site, accounts, number, scaler, nonfinite, self._closes_windows(backward)
                 ),
             )
         observer.post(event)
@@ -145,6 +145,13 @@ class Steps:
             cohort.spent, cohort.waiting = cohort.held, 0
             cohort.changed_by_step = True
             cohort.sample = None
+
+    def _closes_windows(self, backward: Site | None) -> bool:
+        """Asked once for each kind of step, while the step's frames are on the stack."""
+        if backward is None:
+            return False
+        steps = self.observer.sites.stack(sys._getframe(1))
+        return source.steps_close_windows(steps, self.observer.stacks.get(backward, ()))
 
     def _finite(self, cohorts: list[Cohort]) -> bool:
         try:
