@@ -88,7 +88,7 @@ class Script:
         factor: float | None,
         count: float | None = 8,
         *,
-        reduction: Literal["mean", "sum", "unknown"] = "mean",
+        reduction: Literal["mean", "masked", "sum", "unknown"] = "mean",
     ) -> Script:
         return self.post(ev.LossMeasured(None, (1,), reduction, factor, count))
 

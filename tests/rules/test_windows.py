@@ -135,6 +135,23 @@ def test_one_short_window_among_many_is_right() -> None:
     assert uneven((8, 8), (8, 8), (8, 8), (3, 8), (8, 8)).findings == ()
 
 
+def masked(*windows: tuple[float, ...]) -> Script:
+    script = Script()
+    for counts in windows:
+        for count in counts:
+            script.batch(3).loss(1.0, count, reduction="masked")
+        script.step(5, windowed=True).clear(6)
+    return script.end()
+
+
+def test_sums_divided_by_their_own_token_counts() -> None:
+    masked((10, 40, 20), (50, 10, 30)).only("GL203", 3)
+
+
+def test_sums_divided_by_the_windows_total_are_right() -> None:
+    assert masked((70, 70, 70), (90, 90, 90)).findings == ()
+
+
 def test_means_weighted_by_their_counts_are_right() -> None:
     script = Script()
     for counts in ((10, 30), (30, 10), (20, 20)):

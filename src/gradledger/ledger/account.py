@@ -76,6 +76,8 @@ class Account:
     unscaled: bool = False
     changed: bool = False
     """Altered or assigned by hand since the last step: the program does its own arithmetic."""
+    divided: ev.GradientChanged | None = None
+    """The division by a whole number that was made by hand."""
     tail: int = 0
     """How many fresh postings were waiting when their epoch ended."""
 
@@ -117,7 +119,7 @@ def post(account: Account, event: ev.Event) -> Account:
             clips = account.clips
             if event.clipping:
                 clips = (*clips[-7:], Clip(event, account.waiting, account.scaled_by is not None))
-            return replace(account, changed=True, clips=clips)
+            return replace(account, changed=True, clips=clips, divided=event if event.divided_by else account.divided)
         case ev.GradientsClipped() if not event.only_measures:
             clip = Clip(event, account.waiting, account.scaled_by is not None)
             return replace(account, clips=(*account.clips[-7:], clip))

@@ -64,6 +64,8 @@ class BackwardRan(Event):
     """The data loader that gave a new batch since the pass before."""
     loop: int | None = None
     """The plain loop around this line, where no loader gave the batch."""
+    averaged_twice: bool = False
+    """The loss is the mean of N terms that were each divided by N before."""
     kept_graph: bool = False
     """The graph was kept for a later pass over the same forward."""
 
@@ -102,6 +104,8 @@ class GradientChanged(Event):
     accounts: Accounts
     clipping: bool = False
     """The alteration depends on the values, as clipping does, and not on a constant."""
+    divided_by: int = 0
+    """The whole number by which every value was divided, if it was that."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -356,8 +356,10 @@ class Journal:
             if not book.pending:
                 continue
             if any(number in event.accounts for number in clip.accounts):
-                book.used += 1
-                book.pending = False
+                # Values moved by hand without a gradient (an average of weights) use no clipped gradient.
+                if not by_hand or any(self.books.accounts[number].stale for number in event.accounts):
+                    book.used += 1
+                    book.pending = False
             elif not by_hand:
                 book.missed = True
                 book.others[event] = book.others.get(event, 0) + 1

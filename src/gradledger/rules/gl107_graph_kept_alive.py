@@ -35,22 +35,24 @@ class GraphKeptAlive(Rule):
     runtime = "yes"
     bad = """\
 total = 0.0
-for x, y in loader:
-    optimizer.zero_grad()
-    loss = loss_fn(model(x), y)
-    loss.backward()
-    optimizer.step()
-    total += loss  # <- here
+for epoch in range(2):
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = loss_fn(model(x), y)
+        loss.backward()
+        optimizer.step()
+        total += loss  # <- here
 print(float(total) / len(loader))
 """
     good = """\
 total = 0.0
-for x, y in loader:
-    optimizer.zero_grad()
-    loss = loss_fn(model(x), y)
-    loss.backward()
-    optimizer.step()
-    total += loss.item()
+for epoch in range(2):
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = loss_fn(model(x), y)
+        loss.backward()
+        optimizer.step()
+        total += loss.item()
 print(total / len(loader))
 """
 

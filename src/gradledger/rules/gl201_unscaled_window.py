@@ -40,21 +40,23 @@ class UnscaledWindow(Rule):
     yields_to = ("GL103",)
     bad = """\
 accumulate = 5
-for i, (x, y) in enumerate(loader):
-    loss = loss_fn(model(x), y)
-    loss.backward()  # <- here
-    if (i + 1) % accumulate == 0:
-        optimizer.step()
-        optimizer.zero_grad()
+for epoch in range(3):
+    for i, (x, y) in enumerate(loader):
+        loss = loss_fn(model(x), y)
+        loss.backward()  # <- here
+        if (i + 1) % accumulate == 0:
+            optimizer.step()
+            optimizer.zero_grad()
 """
     good = """\
 accumulate = 5
-for i, (x, y) in enumerate(loader):
-    loss = loss_fn(model(x), y) / accumulate
-    loss.backward()
-    if (i + 1) % accumulate == 0:
-        optimizer.step()
-        optimizer.zero_grad()
+for epoch in range(3):
+    for i, (x, y) in enumerate(loader):
+        loss = loss_fn(model(x), y) / accumulate
+        loss.backward()
+        if (i + 1) % accumulate == 0:
+            optimizer.step()
+            optimizer.zero_grad()
 """
 
     def on_books(self, books: Books) -> Iterable[Draft]:

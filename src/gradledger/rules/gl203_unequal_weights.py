@@ -9,7 +9,7 @@ from gradledger.ledger.books import Books
 from gradledger.ledger.window import MeasuredWindow
 from gradledger.rules.draft import Draft, fixed
 from gradledger.rules.finding import Certainty, Severity
-from gradledger.rules.measured import mean_times, measured_lines
+from gradledger.rules.measured import all_times, measured_lines
 from gradledger.rules.regularity import mostly, new_batches, step_line
 from gradledger.rules.rule import Rule
 from gradledger.rules.wording import related
@@ -82,7 +82,7 @@ for x, y in loader:
 
 
 def _uneven(measured: list[MeasuredWindow]) -> list[MeasuredWindow]:
-    alike = [m for m in measured if _counts(m) and mean_times(m, m.losses[0].factor or 0.0)]
+    alike = [m for m in measured if _counts(m) and _averages_as_equals(m)]
     unlike = [m for m in alike if _differ(_counts(m))]
     short = [m for m in unlike if _only_last_is_short(_counts(m))]
     # A loader's last batch is short once per epoch, which is common practice; a split that is short
@@ -90,6 +90,14 @@ def _uneven(measured: list[MeasuredWindow]) -> list[MeasuredWindow]:
     if any(new_batches(m.window) for m in short) or not mostly(len(short), len(measured)):
         return [m for m in unlike if m not in short]
     return unlike
+
+
+def _averages_as_equals(measured: MeasuredWindow) -> bool:
+    """Whether each loss is a mean of its own, and none is given another factor than the rest."""
+    first = measured.losses[0]
+    alike = all(loss.reduction == first.reduction for loss in measured.losses)
+    # A sum divided by its own count is a mean, too; divided by the window's total, the counts would be equal.
+    return alike and first.reduction in ("mean", "masked") and all_times(measured, first.factor or 0.0)
 
 
 def _counts(measured: MeasuredWindow) -> list[float]:

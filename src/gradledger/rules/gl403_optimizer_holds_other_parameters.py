@@ -64,6 +64,9 @@ for x, y in loader:
         for number, book in books.optimizers.items():
             held = dict(books.held_by(number))
             orphans = [balance for balance in held.values() if balance.orphaned]
+            if not orphans and _steps_on_nothing(book) and _once_fed(book):
+                # The old model still lives somewhere, but its place in the training was taken.
+                orphans = list(held.values())
             if number is None or not orphans:
                 continue
             whole = len(orphans) == len(held) and _steps_on_nothing(book)
@@ -89,6 +92,11 @@ def _steps_on_nothing(book: OptimizerBook) -> bool:
     """Whether the optimizer's latest steps, two at least, found nothing."""
     empty = sum(tally.count for tally in barren_steps(book).values())
     return empty >= 2 and barren(book.sequence.runs[-1][0])
+
+
+def _once_fed(book: OptimizerBook) -> bool:
+    """Whether earlier steps did find gradients."""
+    return any(not barren(window) for window in book.windows)
 
 
 def _line_that_reaches(books: Books, forgotten: set[int], mates: set[int]) -> Site | None:

@@ -30,9 +30,14 @@ def windows_of(book: OptimizerBook, site: Site) -> Tally:
 
 def mean_times(measured: MeasuredWindow, factor: float, *, tolerance: float = 1e-6) -> bool:
     """Whether every loss was a mean that entered with this factor."""
+    return all(loss.reduction == "mean" for loss in measured.losses) and all_times(
+        measured, factor, tolerance
+    )
+
+
+def all_times(measured: MeasuredWindow, factor: float, tolerance: float = 1e-6) -> bool:
+    """Whether every loss, reduced in whatever way, entered with this factor."""
     return all(
-        loss.reduction == "mean"
-        and loss.factor is not None
-        and abs(loss.factor - factor) <= tolerance * abs(factor)
+        loss.factor is not None and abs(loss.factor - factor) <= tolerance * abs(factor)
         for loss in measured.losses
     )

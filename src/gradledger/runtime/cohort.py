@@ -34,6 +34,7 @@ class Cohort:
         "hides_clearing",
         "ids",
         "local",
+        "last_ratio",
         "looks",
         "numbers",
         "optimizer",
@@ -60,6 +61,7 @@ class Cohort:
         self.hides_clearing = False
         self.looks = 0
         self.sample: list[float] | None = None
+        self.last_ratio: float | None = None
         self.before_pass: list[Tensor | None] | None = None
         self.steps_hidden = 0
         self.ids: list[int] = []

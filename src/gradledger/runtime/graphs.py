@@ -59,6 +59,33 @@ def _walk(starts: list[Any], not_before: int | None = None) -> Iterator[Any]:
                     stack.append(below)
 
 
+def averaged_twice(node: Any) -> bool:
+    """Whether the loss is the mean of N stacked terms that were each divided by N before."""
+    for _ in range(6):
+        if node is None:
+            return False
+        if node.name().startswith("MeanBackward"):
+            stack = _only(node)
+            terms = [below for below, _ in stack.next_functions] if stack is not None else []
+            if stack is None or not stack.name().startswith(("StackBackward", "CatBackward")) or len(terms) < 2:
+                return False
+            return all(_divides(term, len(terms)) for term in terms)
+        node = _only(node)
+    return False
+
+
+def _divides(node: Any, by: int) -> bool:
+    if node is not None and node.name().startswith(("UnsqueezeBackward", "ViewBackward")):
+        node = _only(node)
+    if node is None:
+        return False
+    constant = _constant(node, "_saved_other") or _constant(node, "_saved_self")
+    if constant is None:
+        return False
+    wanted = by if node.name().startswith("DivBackward") else 1 / by
+    return node.name().startswith(("DivBackward", "MulBackward")) and abs(constant - wanted) < 1e-6
+
+
 @dataclass(frozen=True, slots=True)
 class LossFacts:
     """How a loss came about: reduced how, over how many, times which constant."""

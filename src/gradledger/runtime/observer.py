@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -230,11 +231,11 @@ class Observer:
             self._cleared(cohort, grads, "zero", site, clear)
         elif not cohort.changed_by_step:
             at = source.hand_written_change(site, before=self.last_event)
-            clipping = _clipped(cohort)
+            how = _alteration(cohort)
             self.post(
                 self.same(
-                    ("changed", cohort.account, at, clipping),
-                    lambda: ev.GradientChanged(at, (cohort.account,), clipping),
+                    ("changed", cohort.account, at, how),
+                    lambda: ev.GradientChanged(at, (cohort.account,), how.clipping, how.divided_by),
                 )
             )
         cohort.changed_by_step = False
@@ -268,16 +269,30 @@ class Observer:
         )
 
 
-def _clipped(cohort: Cohort) -> bool:
-    """Whether a change by hand depends on the values, as far as a few of them can tell."""
+@dataclass(frozen=True, slots=True)
+class _Alteration:
+    """What a few values tell of a change by hand."""
+
+    clipping: bool = False
+    divided_by: int = 0
+
+
+def _alteration(cohort: Cohort) -> _Alteration:
+    """Clipping changes values unevenly, or by a factor that changes; normalising divides by a whole number."""
     before, now = cohort.sample, take_sample(cohort)
     if before is None or now is None or len(before) != len(now):
-        return False
+        return _Alteration()
     ratios = [b / a for a, b in zip(before, now, strict=True) if a]
-    if not ratios:
-        return False
-    uneven = max(ratios) - min(ratios) > 1e-3 * max(map(abs, ratios))
-    return uneven and max(map(abs, ratios)) <= 1.0 + 1e-6
+    if not ratios or max(map(abs, ratios)) > 1.0 + 1e-6:
+        return _Alteration()
+    ratio, last = max(ratios, key=abs), cohort.last_ratio
+    if max(ratios) - min(ratios) > 1e-3 * abs(ratio):
+        return _Alteration(clipping=True)
+    cohort.last_ratio = ratio
+    by = round(1 / ratio) if ratio else 0
+    if by >= 2 and abs(by * ratio - 1) < 1e-4:
+        return _Alteration(divided_by=by)
+    return _Alteration(clipping=last is not None and abs(last - ratio) > 1e-3 * abs(ratio))
 
 
 def take_sample(cohort: Cohort) -> list[float] | None:

@@ -56,6 +56,7 @@ class Passes:
         """A loss was not finite: the next step looks at its gradients."""
         self._seen: dict[Site, int] = {}
         self._wants_input: dict[Site, bool] = {}
+        self._averaged_twice: set[Site] = set()
         self._accumulates: set[Site] = set()
         self._windows: dict[Site, int] = {}
         self._retained: list[tuple[int, Site, frozenset[int]]] = []
@@ -120,7 +121,8 @@ class Passes:
         repeats = self._repeats(tensors, site, keeps=keeps) if keeps or self._retained else None
         loader = self.batches.take()
         loop = self.loops.turn(site, sys._getframe(4)) if accumulates and loader is None else None
-        facts = _Facts(scaled, repeats, self._wants_input.get(site, False), loader, loop, keeps)
+        twice = site in self._averaged_twice
+        facts = _Facts(scaled, repeats, self._wants_input.get(site, False), loader, loop, keeps, twice)
         if accumulates:
             if not waiting:
                 windows = self._windows[site] = self._windows.get(site, 0) + 1
@@ -176,11 +178,13 @@ class Passes:
         """Find leaves that no optimizer holds: forgotten parameters, hand-updated ones, inputs."""
         observer = self.observer
         if any(cohort.local for cohort in observer.cohorts):
-            return
+            return  # the leaves of sharded models are not the parameters
         strangers = [t for t in graphs.leaves(starts) if observer.cohort_of(t) is None]
         params = [t for t in strangers if isinstance(t, nn.Parameter)]
         data = [t for t in strangers if not isinstance(t, nn.Parameter)]
         known_data = self._wants_input.get(site, False)
+        if len(starts) == 1 and graphs.averaged_twice(starts[0]):
+            self._averaged_twice.add(site)
         if params:
             self.owners.open(params, site)
         for tensor in data:
@@ -234,7 +238,7 @@ class Passes:
             posted_to = tuple([c.account for c in posted])
         facts.booked = True
         key = (site, posted_to, facts.scaled, facts.reduced, facts.repeats, facts.wants_input, facts.loader, facts.loop,
-               facts.keeps)  # fmt: skip
+               facts.keeps, facts.averaged_twice)  # fmt: skip
         event = observer.events.get(key)
         if event is None:
             event = observer.same(key, lambda: facts.event(site, posted_to))
@@ -242,7 +246,7 @@ class Passes:
         observer.last_backward = site
         for cohort in posted:
             cohort.waiting += 1
-            if facts.scaled is not None:
+            if facts.scaled is not None or facts.loss is not None:
                 cohort.sample = take_sample(cohort)
         if facts.loss is not None and posted_to:
             loss = facts.loss
@@ -281,7 +285,7 @@ class Passes:
 class _Facts:
     """What is known of one pass."""
 
-    __slots__ = ("booked", "keeps", "loader", "loop", "loss", "reduced", "repeats", "scaled", "wants_input")
+    __slots__ = ("averaged_twice", "booked", "keeps", "loader", "loop", "loss", "reduced", "repeats", "scaled", "wants_input")
 
     def __init__(
         self,
@@ -291,6 +295,7 @@ class _Facts:
         loader: int | None,
         loop: int | None,
         keeps: bool,  # noqa: FBT001
+        averaged_twice: bool,  # noqa: FBT001
     ) -> None:
         self.scaled = scaled
         self.repeats = repeats
@@ -298,6 +303,7 @@ class _Facts:
         self.loader = loader
         self.loop = loop
         self.keeps = keeps
+        self.averaged_twice = averaged_twice
         self.reduced: bool | None = None
         self.loss: graphs.LossFacts | None = None
         self.booked = False
@@ -312,6 +318,7 @@ class _Facts:
             wants_input=self.wants_input,
             loader=self.loader,
             loop=self.loop,
+            averaged_twice=self.averaged_twice,
             kept_graph=self.keeps,
         )
 

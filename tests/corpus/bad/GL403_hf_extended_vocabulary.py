@@ -20,7 +20,7 @@ model = BertForSequenceClassification(
         max_position_embeddings=12, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
     )
 )
-optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)  # expect: GL403
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)  # expect: GL402|GL403
 vocabulary = extend_vocabulary(model, extra=4)
 
 documents = torch.randint(1, vocabulary, (48, 10))
@@ -30,6 +30,6 @@ for epoch in range(2):
     for ids, targets in zip(documents.split(8), labels.split(8)):
         model.zero_grad()
         loss = model(input_ids=ids, attention_mask=torch.ones_like(ids), labels=targets).loss
-        loss.backward()  # expect: GL403
+        loss.backward()  # expect: GL402|GL403
         optimizer.step()
     print("epoch", epoch, loss.item())

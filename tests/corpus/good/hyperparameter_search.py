@@ -8,7 +8,8 @@ torch.manual_seed(0)
 x = torch.randn(160, 6)
 y = (x[:, :2].prod(1) > 0).long()
 results = {}
-for (kind, lr), width in itertools.product([(torch.optim.SGD, 0.5), (torch.optim.Adam, 1e-2), (torch.optim.Adamax, 1e-2)], (4, 16)):
+choices = [(torch.optim.SGD, 0.5), (torch.optim.Adam, 1e-2), (torch.optim.Adamax, 1e-2)]
+for (kind, lr), width in itertools.product(choices, (4, 16)):
     net = nn.Sequential(nn.Linear(6, width), nn.ReLU(), nn.Linear(width, 2))
     opt = kind(net.parameters(), lr=lr)
     best = float("inf")
