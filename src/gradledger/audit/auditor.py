@@ -102,10 +102,9 @@ class Auditor:
     def findings(self, books: Books) -> tuple[Finding, ...]:
         """All that is known now, each mistake by its most specific explanation, in the source's order."""
         said = list(self._statements(books))
-        speakers: dict[str, set[tuple[int | None, Certainty]]] = {}
+        speakers: dict[str, list[Draft]] = {}
         for statement in said:
-            draft = statement.draft
-            speakers.setdefault(statement.rule.code, set()).add((draft.optimizer, draft.certainty))
+            speakers.setdefault(statement.rule.code, []).append(statement.draft)
         places: dict[tuple[str, str, int, Certainty], list[_Statement]] = {}
         for statement in said:
             if not _explained(statement, speakers):
@@ -134,14 +133,14 @@ class Auditor:
                 yield _Statement(rule, refined, numbers)
 
 
-def _explained(statement: _Statement, speakers: dict[str, set[tuple[int | None, Certainty]]]) -> bool:
-    """Whether a more specific rule, no less certain, explains what went wrong with this optimizer."""
+def _explained(statement: _Statement, speakers: dict[str, list[Draft]]) -> bool:
+    """Whether a more specific rule, no less certain, speaks of the same optimizer or the same line."""
     draft = statement.draft
     return any(
-        (draft.optimizer is None or optimizer in (None, draft.optimizer))
-        and (certainty is Certainty.CERTAIN or draft.certainty is Certainty.POSSIBLE)
+        (draft.optimizer is None or other.optimizer in (None, draft.optimizer) or other.site == draft.site)
+        and (other.certainty is Certainty.CERTAIN or draft.certainty is Certainty.POSSIBLE)
         for code in statement.rule.yields_to
-        for optimizer, certainty in speakers.get(code, ())
+        for other in speakers.get(code, ())
     )
 
 

@@ -23,6 +23,8 @@ class Balance:
     module: int | None = None
     training: bool = False
     orphaned: bool = False
+    moved: bool = False
+    """Somebody gave them new values without an optimizer."""
     posted: int = 0
     fresh: int = 0
     stale: int = 0

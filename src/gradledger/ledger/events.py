@@ -141,6 +141,13 @@ class ParametersOwned(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class ParametersMoved(Event):
+    """The program gave parameters new values without an optimizer, and not visibly by their gradients."""
+
+    accounts: Accounts
+
+
+@dataclass(frozen=True, slots=True)
 class ParametersOrphaned(Event):
     """No living model owns the parameters of these accounts any more."""
 

@@ -247,6 +247,11 @@ class Journal:
             if before.content not in ("none", "zero"):
                 effective.update((balance.optimizer, event.owner))
             self._empty_out(number, balance)
+        for clip, clipped in self._clips:
+            if clipped.pending and any(number in event.accounts for number in clip.accounts):
+                # Cleared before any step used what was clipped.
+                clipped.wasted += clipped.missed
+                clipped.pending = False
         tally.effective += bool(effective)
         for optimizer in effective - {None}:
             self.books.optimizer(optimizer).cleared += 1
@@ -306,7 +311,7 @@ class Journal:
                 books.balances[number].steps += 1
             states[number] = after
         self._use_up(event.accounts)
-        self._after_step(event)
+        self._after_step(event, closing.window)
         if closing.tally.count <= 4:
             self.judge.on_change(books)
         book.sequence.add(closing.window)
@@ -347,8 +352,8 @@ class Journal:
                 told = ev.UsedElsewhere(event.site, (number,), event.optimizer, first, last)
                 self._move(self._learn(told), number)
 
-    def _after_step(self, event: ev.OptimizerStepped) -> None:
-        by_hand = event.optimizer is None
+    def _after_step(self, event: ev.OptimizerStepped, window: Window) -> None:
+        by_hand = event.optimizer is None or any(account.changed for account in window.accounts)
         for schedule in () if event.optimizer is None else self._schedules.get(event.optimizer, ()):
             schedule.between_steps[schedule.since_step] += 1
             schedule.since_step = 0
@@ -356,10 +361,8 @@ class Journal:
             if not book.pending:
                 continue
             if any(number in event.accounts for number in clip.accounts):
-                # Values moved by hand without a gradient (an average of weights) use no clipped gradient.
-                if not by_hand or any(self.books.accounts[number].stale for number in event.accounts):
-                    book.used += 1
-                    book.pending = False
+                book.used += 1
+                book.pending = False
             elif not by_hand:
                 book.missed = True
                 book.others[event] = book.others.get(event, 0) + 1
@@ -377,6 +380,10 @@ class Journal:
             balance = self.books.balances[number]
             balance.module, balance.training = event.module, event.training
             balance.names = event.names or balance.names
+
+    def _on_ParametersMoved(self, kind: _Kind) -> None:
+        for number in kind.event.accounts:  # type: ignore[attr-defined]
+            self.books.balances[number].moved = True
 
     def _on_ParametersOrphaned(self, kind: _Kind) -> None:
         for number in kind.event.accounts:  # type: ignore[attr-defined]

@@ -12,9 +12,10 @@ def measured_lines(book: OptimizerBook) -> dict[Site, list[MeasuredWindow]]:
     """By backward() line, the windows it filled alone with two micro-batches or more."""
     lines: dict[Site, list[MeasuredWindow]] = {}
     for measured in book.measured:
-        site = measured.window.one_line
-        if site is not None and same_line(measured.window) and not by_hand(measured.window):
-            lines.setdefault(site, []).append(measured)
+        window = measured.window
+        shared = any(posting.used_by is not None for posting in window.postings())
+        if window.one_line is not None and same_line(window) and not by_hand(window) and not shared:
+            lines.setdefault(window.one_line, []).append(measured)
     return lines
 
 

@@ -52,7 +52,7 @@ class Clearing:
 
     @shielded
     def _module_cleared(self, site: Site) -> None:
-        held = [cohort for cohort in self.observer.cohorts if cohort.held]
+        held = [cohort for cohort in self.observer.mine() if cohort.held]
         self._book(held, site, by="module", owner=None)
 
     def _book(self, cohorts: list[Cohort], site: Site, *, by: str, owner: int | None) -> None:

@@ -42,7 +42,7 @@ class Cohort:
         "refs",
         "sample",
         "spent",
-        "steps_hidden",
+        "thread",
         "versions",
         "waiting",
     )
@@ -63,7 +63,8 @@ class Cohort:
         self.sample: list[float] | None = None
         self.last_ratio: float | None = None
         self.before_pass: list[Tensor | None] | None = None
-        self.steps_hidden = 0
+        self.thread = 0
+        """The thread that trains these parameters, where it is known."""
         self.ids: list[int] = []
         self.grads: list[Tensor | None] = []
         self.versions: list[int] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,16 @@ from gradledger.ledger.site import Site
 from gradledger.runtime import source
 from gradledger.runtime.cohort import Cohort, Gone, all_zero
 from gradledger.runtime.sites import Sites
+
+
+class _Here(threading.local):
+    """What is going on in the thread that asks."""
+
+    def __init__(self) -> None:
+        self.thread = threading.get_ident()
+        self.in_backward = False
+        self.in_pass: Callable[[Sequence[Cohort]], None] | None = None
+        """Set while a backward runs: books what it has done so far (steps inside backward hooks)."""
 
 
 class Numbering:
@@ -58,9 +69,10 @@ class Observer:
         """How each backward() line was first reached."""
         self.last_step: Site | None = None
         self.last_event: Site | None = None
-        self.backward_depth = 0
-        self.in_pass: Callable[[Sequence[Cohort]], None] | None = None
-        """Set while a backward runs: books what it has done so far (steps inside backward hooks)."""
+        self.here = _Here()
+        self.threads: set[int] = set()
+        """The threads that have run a backward."""
+        self.lock = threading.RLock()
         self.outside = 0
         """Cohorts that no optimizer holds."""
         self._accounts = 0
@@ -70,7 +82,19 @@ class Observer:
     def post(self, event: ev.Event) -> None:
         """Send an event on."""
         self.last_event = event.site
-        self.send(event)
+        with self.lock:
+            self.send(event)
+
+    def note_thread(self) -> None:
+        """Remember that this thread trains."""
+        if self.here.thread not in self.threads:
+            self.threads.add(self.here.thread)
+
+    def mine(self) -> list[Cohort]:
+        """The cohorts this thread may look at: all, unless several threads train side by side."""
+        if len(self.threads) < 2:
+            return self.cohorts
+        return [cohort for cohort in self.cohorts if cohort.thread == self.here.thread]
 
     def same(self, key: Any, make: Callable[[], ev.Event]) -> ev.Event:
         """The one event object for this key: the journal recognises it at once."""
@@ -132,7 +156,7 @@ class Observer:
         moved = [params[i] for i in indices]
         self._accounts += 1
         other = Cohort(self._accounts, moved, cohort.optimizer)
-        for name in ("spent", "waiting", "changed_by_step", "hides_clearing", "looks"):
+        for name in ("spent", "waiting", "changed_by_step", "hides_clearing", "looks", "thread"):
             setattr(other, name, getattr(cohort, name))
         other.held, other.local = cohort.held, cohort.local
         if cohort.held:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from gradledger.ledger import events as ev
 from gradledger.ledger.site import Site
-from gradledger.runtime import graphs
+from gradledger.runtime import graphs, source
 from gradledger.runtime.cohort import Cohort, Gone, all_zero, norm
 from gradledger.runtime.keeping import KeptGraphs
 from gradledger.runtime.loading import Batches
@@ -67,7 +67,7 @@ class Passes:
 
         def make(original: Callable[..., Any]) -> Callable[..., Any]:
             def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
-                if self.observer.backward_depth:
+                if self.observer.here.in_backward:
                     return original(tensors, *args, **kwargs)
                 return self._run(original, tensors, args, kwargs)
 
@@ -81,14 +81,15 @@ class Passes:
         retain = _argument(args, kwargs, 1, "retain_graph")
         create = bool(_argument(args, kwargs, 2, "create_graph"))
         facts = self._before(site, tensors, keeps=bool(retain) or create)
-        observer.backward_depth += 1
+        here = observer.here
+        here.in_backward = True
         if facts is not None:
-            observer.in_pass = lambda cohorts: self._book(site, cohorts, facts)
+            here.in_pass = lambda cohorts: self._book(site, cohorts, facts)
         try:
             result = original(tensors, *args, **kwargs)
         finally:
-            observer.backward_depth -= 1
-            observer.in_pass = None
+            here.in_backward = False
+            here.in_pass = None
         if facts is not None:
             self._after(site, tensors, facts)
         return result
@@ -98,7 +99,8 @@ class Passes:
     @shielded
     def _before(self, site: Site, tensors: Any, *, keeps: bool) -> _Facts | None:
         observer = self.observer
-        for cohort in list(observer.cohorts):
+        observer.note_thread()
+        for cohort in list(observer.mine()):
             if cohort.held or cohort.param_mark is not None:
                 self._look_first(cohort, site)
         starts: list[Any] | None = None
@@ -111,11 +113,11 @@ class Passes:
             self._discover(site, starts)
         accumulates = site in self._accumulates
         waiting = False
-        for cohort in observer.cohorts:
+        for cohort in observer.mine():
             if cohort.waiting:
                 waiting = True
                 break
-        if waiting and not accumulates and any(c.waiting and c.before_pass is None for c in observer.cohorts):
+        if waiting and not accumulates:
             accumulates = self._note_accumulation(site)
         scaled = self.scaling.of(tensors) if self.scaling.pending else None
         repeats = self._repeats(tensors, site, keeps=keeps) if keeps or self._retained else None
@@ -163,23 +165,27 @@ class Passes:
             observer.forget(cohort)
 
     def _stepped_by_hand(self, cohort: Cohort, site: Site) -> None:
-        from gradledger.runtime import source
-
         observer = self.observer
-        at = source.hand_written_update(site, before=observer.last_backward) or site
+        at = source.hand_written_update(site, before=observer.last_backward)
+        cohort.mark_params()
+        if at is None:
+            # Loaded, averaged or clamped: no use of the gradient.
+            moved = (cohort.account,)
+            observer.post(observer.same(("moved", moved), lambda: ev.ParametersMoved(None, moved)))
+            return
         event = observer.same(
             ("hand", cohort.account, at), lambda: ev.OptimizerStepped(at, (cohort.account,), None)
         )
         observer.post(event)
         cohort.spent, cohort.waiting = cohort.held, 0
-        cohort.mark_params()
 
     def _discover(self, site: Site, starts: list[Any]) -> None:
         """Find leaves that no optimizer holds: forgotten parameters, hand-updated ones, inputs."""
         observer = self.observer
         if any(cohort.local for cohort in observer.cohorts):
             return  # the leaves of sharded models are not the parameters
-        strangers = [t for t in graphs.leaves(starts) if observer.cohort_of(t) is None]
+        leaves = graphs.leaves(starts)
+        strangers = [t for t in leaves if observer.cohort_of(t) is None]
         params = [t for t in strangers if isinstance(t, nn.Parameter)]
         data = [t for t in strangers if not isinstance(t, nn.Parameter)]
         known_data = self._wants_input.get(site, False)
@@ -190,6 +196,10 @@ class Passes:
         for tensor in data:
             observer.open([tensor], site, trainable=False)
         self._wants_input[site] = known_data or bool(data)
+        for tensor in leaves:
+            cohort = observer.cohort_of(tensor)
+            if cohort is not None:
+                cohort.thread = observer.here.thread
 
     def _note_accumulation(self, site: Site) -> bool:
         if self.observer.last_backward == site:
@@ -200,7 +210,7 @@ class Passes:
     def _repeats(self, tensors: Any, site: Site, *, keeps: bool) -> Site | None:
         """An earlier backward, kept alive by retain_graph, whose root lies inside this graph."""
         starts = graphs.roots(tensors)
-        waiting = {c.account for c in self.observer.cohorts if c.waiting}
+        waiting = {c.account for c in self.observer.mine() if c.waiting}
         self._retained = [r for r in self._retained if waiting][-8:]
         found = next((at for birth, at, _ in self._retained if graphs.contains(starts, birth)), None)
         if keeps and starts:
@@ -212,7 +222,7 @@ class Passes:
     @shielded
     def _after(self, site: Site, tensors: Any, facts: _Facts) -> None:
         facts.reduced = self.replicas.reduced()
-        cohorts = self.observer.cohorts
+        cohorts = self.observer.mine()
         self._book(site, cohorts, facts, unseen=self.replicas.unreduced(cohorts))
         if self.observer.outside:
             self.owners.look(site)

@@ -41,7 +41,7 @@ class Replicas:
         def collective(original: Callable[..., Any]) -> Callable[..., Any]:
             def run(*args: Any, **kwargs: Any) -> Any:
                 result = original(*args, **kwargs)
-                if not self.observer.backward_depth:
+                if not self.observer.here.in_backward:
                     self._reduced_by_hand()
                 return result
 

@@ -241,14 +241,16 @@ def _changes_gradient(node: ast.stmt) -> bool:
 
 
 def _updates_parameter(node: ast.stmt) -> bool:
-    text_parts = list(_own(node))
-    if not any(_is_grad(part) for part in text_parts):
-        return isinstance(node, ast.AugAssign | ast.Expr) and "grad" in ast.unparse(node) and "-" in ast.unparse(node)
     if isinstance(node, ast.AugAssign):
-        return not any(_is_grad(part) for part in ast.walk(node.target))
+        return "grad" in ast.unparse(node.value) and not any(_is_grad(part) for part in ast.walk(node.target))
+    if isinstance(node, ast.Assign):
+        moves = any(isinstance(target, ast.Attribute) and target.attr == "data" for target in node.targets)
+        return moves and "grad" in ast.unparse(node.value)
     return any(
         isinstance(part, ast.Call)
         and isinstance(part.func, ast.Attribute)
-        and part.func.attr in ("sub_", "add_", "copy_", "addcdiv_", "sub", "add", "set_")
-        for part in text_parts
+        and part.func.attr in ("sub_", "add_", "addcdiv_", "copy_", "_foreach_add_", "_foreach_sub_")
+        and not any(_is_grad(inner) for inner in ast.walk(part.func.value))
+        and any("grad" in ast.unparse(argument) for argument in part.args)
+        for part in _own(node)
     )

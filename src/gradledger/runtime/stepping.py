@@ -74,8 +74,8 @@ class Steps:
         number, cohorts = observer.optimizer(optimizer)
         self._outer = frame
         self._scaling.stepped = True
-        if observer.in_pass is not None:
-            observer.in_pass(cohorts)
+        if observer.here.in_pass is not None:
+            observer.here.in_pass(cohorts)
         observer.settle(cohorts, site)
         closure = args[1] if len(args) > 1 else kwargs.get("closure")
         if callable(closure):
