@@ -11,8 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch  # noqa: F401  (the point: imported once, here)
+# The point: what scripts import, or torch imports at the first optimizer, is imported once, here.
+import sklearn.datasets  # noqa: F401
+import torch._dynamo  # noqa: F401
 import torch.utils.data  # noqa: F401
+
+import gradledger.cli.main  # noqa: F401
+import gradledger.host.session  # noqa: F401
 
 
 @dataclass(frozen=True)

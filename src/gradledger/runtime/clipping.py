@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from types import GeneratorType
 from typing import Any
 
 import torch
@@ -41,7 +42,7 @@ class Clipping:
             params = [parameters] if isinstance(parameters, Tensor) else list(parameters)
             site = self.observer.sites.find(1)
             cohorts = self._before(params, site)
-            result = original(parameters if isinstance(parameters, Tensor) else params, *args, **kwargs)
+            result = original(_again(parameters, params), *args, **kwargs)
             if cohorts is not None:
                 bound = args[0] if args else kwargs.get("max_norm", kwargs.get("clip_value"))
                 self._after(cohorts, site, only_measures=_infinite(bound))
@@ -72,6 +73,13 @@ class Clipping:
             ("clip", site, accounts, only_measures), lambda: ev.GradientsClipped(site, accounts, only_measures)
         )
         observer.post(event)
+
+
+def _again(parameters: Any, params: list[Any]) -> Any:
+    """What torch was given, though we have read it: it warns of generators that are empty."""
+    if isinstance(parameters, GeneratorType):
+        return (p for p in params)
+    return params if isinstance(parameters, Iterator) else parameters
 
 
 def _infinite(bound: Any) -> bool:

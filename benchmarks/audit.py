@@ -1,0 +1,158 @@
+"""What auditing costs: audited against unaudited steps, interleaved in one process, one thread, CPU time.
+
+    python benchmarks/audit.py            the table
+    python benchmarks/audit.py --quick    fewer repetitions, no memory run
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import gc
+import importlib.util
+import resource
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+import gradledger
+
+Step = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model to train: `build()` gives a step, of which `steps` are timed in one block."""
+
+    name: str
+    build: Callable[[], tuple[Step, nn.Module]]
+    steps: int
+    limit: float | None
+
+
+def tiny(kind: str) -> tuple[Step, nn.Module]:
+    """The MLP 10-32-1 on batches of 8."""
+    model = nn.Sequential(nn.Linear(10, 32), nn.ReLU(), nn.Linear(32, 1))
+    optimizer = getattr(torch.optim, kind)(model.parameters(), lr=1e-3)
+    return _loop(model, optimizer, torch.randn(8, 10), torch.randn(8, 1)), model
+
+
+def transformer() -> tuple[Step, nn.Module]:
+    """Four encoder layers of width 128 on 8 sequences of 64."""
+    layer = nn.TransformerEncoderLayer(128, 4, 256, dropout=0.0, batch_first=True)
+    model = nn.Sequential(nn.TransformerEncoder(layer, 4, enable_nested_tensor=False), nn.Linear(128, 8))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    return _loop(model, optimizer, torch.randn(8, 64, 128), torch.randn(8, 64, 8)), model
+
+
+def thousand() -> tuple[Step, nn.Module]:
+    """Five hundred linear layers of width 64: a thousand parameter tensors."""
+    model = nn.Sequential(*(nn.Linear(64, 64) for _ in range(500)))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    return _loop(model, optimizer, torch.randn(32, 64), torch.randn(32, 64)), model
+
+
+def _loop(model: nn.Module, optimizer: torch.optim.Optimizer, x: torch.Tensor, y: torch.Tensor) -> Step:
+    loss_fn = nn.MSELoss()
+
+    def step() -> None:
+        optimizer.zero_grad()
+        loss = loss_fn(model(x), y)
+        loss.backward()
+        optimizer.step()
+
+    return step
+
+
+CASES = (
+    Case("tiny MLP, SGD", lambda: tiny("SGD"), 300, 1.10),
+    Case("tiny MLP, AdamW", lambda: tiny("AdamW"), 300, 1.10),
+    Case("transformer, 4 layers", transformer, 12, 1.02),
+    Case("1,000 parameter tensors", thousand, 6, 1.02),
+)
+
+
+def anomaly(_: nn.Module) -> contextlib.AbstractContextManager[object]:
+    """torch's own anomaly mode."""
+    return torch.autograd.detect_anomaly(check_nan=True)
+
+
+def torch_audit(model: nn.Module) -> contextlib.AbstractContextManager[object]:
+    """The package torch-audit, as its documentation starts it."""
+    from torch_audit import AuditConfig, autopatch  # type: ignore[import-not-found]
+
+    return autopatch(model, config=AuditConfig())  # type: ignore[no-any-return]
+
+
+def seconds(step: Step, count: int) -> float:
+    """CPU time of so many steps."""
+    start = time.process_time()
+    for _ in range(count):
+        step()
+    return (time.process_time() - start) / count
+
+
+def compare(case: Case, around: Callable[[nn.Module], contextlib.AbstractContextManager[object]], rounds: int) -> list[float]:
+    """The ratio to the plain step, once for each round; the two take turns."""
+    ratios = []
+    for _ in range(rounds):
+        torch.manual_seed(0)
+        step, model = case.build()
+        seconds(step, max(3, case.steps // 4))
+        gc.collect()
+        first = seconds(step, case.steps)
+        with around(model):
+            seconds(step, max(20, case.steps // 4))  # what is learnt once per program is not part of a step
+            audited = seconds(step, case.steps)
+        second = seconds(step, case.steps)
+        ratios.append(audited / ((first + second) / 2))
+    return ratios
+
+
+def told(ratios: list[float]) -> str:
+    """Median and spread."""
+    quarters = statistics.quantiles(ratios, n=4)
+    return f"{statistics.median(ratios):.3f}x ({quarters[0]:.3f} to {quarters[2]:.3f})"
+
+
+def memory(steps: int) -> None:
+    """Growth of the process over many audited steps."""
+    step, _ = tiny("SGD")
+    with gradledger.watch() as ledger:
+        seconds(step, steps // 10)
+        gc.collect()
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        seconds(step, steps - steps // 10)
+        gc.collect()
+        after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        print(f"\nmemory: {ledger!r}")
+    print(f"peak resident memory from step {steps // 10:,} to {steps:,}: +{after - before} KiB")
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    rounds = 5 if arguments.quick else 15
+    print(f"{'CPU time of a step against the unaudited one':<46} median (quartiles), {rounds} interleaved rounds")
+    for case in CASES:
+        limit = "" if case.limit is None else f"   goal {case.limit:.2f}x"
+        print(f"{case.name:<28}{'gradledger':<18} {told(compare(case, lambda _: gradledger.watch(), rounds))}{limit}")
+        if case.name == "tiny MLP, SGD":
+            print(f"{case.name:<28}{'anomaly mode':<18} {told(compare(case, anomaly, rounds))}")
+            if importlib.util.find_spec("torch_audit") is not None:
+                with contextlib.redirect_stdout(None):
+                    ratios = compare(case, torch_audit, rounds)
+                print(f"{case.name:<28}{'torch-audit':<18} {told(ratios)}")
+    if not arguments.quick:
+        memory(100_000)
+
+
+if __name__ == "__main__":
+    main()
