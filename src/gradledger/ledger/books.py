@@ -140,7 +140,10 @@ class Books:
 
     def optimizer(self, number: int | None) -> OptimizerBook:
         """The optimizer's book, opened on demand."""
-        return self.optimizers.setdefault(number, OptimizerBook())
+        book = self.optimizers.get(number)
+        if book is None:
+            book = self.optimizers[number] = OptimizerBook()
+        return book
 
     def held_by(self, optimizer: int | None) -> Iterator[tuple[int, Balance]]:
         """The accounts whose parameters this optimizer holds."""
@@ -158,3 +161,5 @@ class PassTally:
     ran: ev.BackwardRan
     count: int = 0
     accounts: set[int] = field(default_factory=set)
+    together: set[tuple[int, ...]] = field(default_factory=set)
+    """The accounts that one pass reached, each set of them once."""

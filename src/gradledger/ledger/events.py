@@ -199,6 +199,8 @@ class GradientsClipped(Event):
     accounts: Accounts
     only_measures: bool = False
     """The bound is infinite."""
+    scaled_bound: bool = False
+    """The bound was multiplied by the scaler's scale as well."""
 
 
 @dataclass(frozen=True, slots=True)

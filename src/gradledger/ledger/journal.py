@@ -218,6 +218,8 @@ class Journal:
             tally = kind.tally = books.passes.setdefault(kind.event.site, PassTally(kind.event))
             assert isinstance(tally, PassTally)
             tally.accounts.update(kind.event.accounts)
+            if len(tally.together) < 64:
+                tally.together.add(kind.event.accounts)
         tally.count += 1  # type: ignore[union-attr]
         number = books.backwards
         for account in kind.event.accounts:  # type: ignore[attr-defined]

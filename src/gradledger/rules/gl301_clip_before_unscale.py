@@ -60,7 +60,7 @@ for x, y in loader:
         """Look for a clipping of what still carries a scale."""
         event, before = entry.event, entry.before
         match event:
-            case GradientsClipped(only_measures=False) | GradientChanged(clipping=True):
+            case GradientsClipped(only_measures=False, scaled_bound=False) | GradientChanged(clipping=True):
                 if not before.fresh or before.scaled_by is None:
                     return
                 scaled = next(p.site for p in before.postings() if p.ran.scaled_by is not None)

@@ -60,7 +60,8 @@ for x, y in loader:
             if scaler.built is not None and scaler.built.inside_loop:
                 lines[scaler.built.site] += 1
         for site, count in lines.items():
-            if count >= 2:
+            # A new optimizer with each scaler is a new training (a fold, a trial), which is right.
+            if count >= 2 and _one_training(books, site):
                 yield Draft(
                     site=site,
                     message="makes a new gradient scaler in every turn of the loop: its scale never adapts",
@@ -68,3 +69,12 @@ for x, y in loader:
                     detail=fixed(f"{count + 1} scalers made by this line in one loop"),
                     count=count,
                 )
+
+
+def _one_training(books: Books, site: Site | None) -> bool:
+    """Whether several scalers of this line stepped one and the same optimizer."""
+    users: Counter[int] = Counter()
+    for scaler in books.scalers.values():
+        if scaler.built is not None and scaler.built.site == site:
+            users.update({event.optimizer for event in scaler.stepped})
+    return any(count >= 2 for count in users.values())

@@ -105,9 +105,8 @@ class _Forgotten:
 def _companions(books: Books, number: int, balance: Balance) -> Iterator[tuple[int, Site | None]]:
     """Optimizers that step parameters which the same passes reach, with the backward() line."""
     for site, tally in books.passes.items():
-        if number not in tally.accounts:
-            continue
-        for mate in sorted(tally.accounts):
+        mates = {mate for reached in tally.together if number in reached for mate in reached}
+        for mate in sorted(mates):
             other = books.balances[mate]
             if other.optimizer is None or not other.steps or other.module is None:
                 continue

@@ -58,11 +58,13 @@ class Clearing:
     def _book(self, cohorts: list[Cohort], site: Site, *, by: str, owner: int | None) -> None:
         observer = self.observer
         emptied: dict[str, list[Cohort]] = {}
-        for cohort in list(cohorts):
+        for cohort in cohorts.copy():
             try:
+                if cohort.param_mark is not None and cohort.params_moved():
+                    observer.moved_by_hand(cohort, site)
                 grads = cohort.look()
                 if all(map(is_, grads, repeat(None))):
-                    cohort.snapshot(grads)
+                    cohort.empty()
                     emptied.setdefault("none", []).append(cohort)
                 elif not cohort.unchanged(grads) and all_zero(grads):
                     cohort.snapshot(grads)

@@ -16,6 +16,7 @@ from gradledger.ledger.site import Site
 from gradledger.runtime.cohort import Cohort, Gone
 from gradledger.runtime.observer import Observer
 from gradledger.runtime.patch import Patches
+from gradledger.runtime.scaling import Scaling
 from gradledger.runtime.shield import shielded
 
 _FUNCTIONS = ("clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_")
@@ -24,8 +25,9 @@ _FUNCTIONS = ("clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_")
 class Clipping:
     """Sees torch's clip functions, under both names they go by."""
 
-    def __init__(self, observer: Observer) -> None:
+    def __init__(self, observer: Observer, scaling: Scaling) -> None:
         self.observer = observer
+        self.scaling = scaling
 
     def install(self, patches: Patches) -> None:
         """Put the probes in place."""
@@ -45,7 +47,7 @@ class Clipping:
             result = original(_again(parameters, params), *args, **kwargs)
             if cohorts is not None:
                 bound = args[0] if args else kwargs.get("max_norm", kwargs.get("clip_value"))
-                self._after(cohorts, site, only_measures=_infinite(bound))
+                self._after(cohorts, site, bound)
             return result
 
         return clip
@@ -61,8 +63,10 @@ class Clipping:
         return cohorts
 
     @shielded
-    def _after(self, cohorts: list[Cohort], site: Site, *, only_measures: bool) -> None:
+    def _after(self, cohorts: list[Cohort], site: Site, bound: Any) -> None:
         observer = self.observer
+        only_measures = _infinite(bound)
+        scaled = self.scaling.fits(bound)
         for cohort in cohorts:
             try:
                 cohort.snapshot(cohort.look())
@@ -70,7 +74,8 @@ class Clipping:
                 observer.forget(cohort)
         accounts = tuple([c.account for c in cohorts])
         event = observer.same(
-            ("clip", site, accounts, only_measures), lambda: ev.GradientsClipped(site, accounts, only_measures)
+            ("clip", site, accounts, only_measures, scaled),
+            lambda: ev.GradientsClipped(site, accounts, only_measures, scaled),
         )
         observer.post(event)
 

@@ -51,7 +51,7 @@ class Cohort:
         self.account = account
         self.optimizer = optimizer
         self.refs = [weakref.ref(p) for p in params]
-        self.numbers = sum(p.numel() for p in params)
+        self.numbers = sum(map(size, params))
         self.local = any(hasattr(p, "_local_tensor") for p in params)
         self.held = False
         """Whether any gradient was there at the last look."""
@@ -88,9 +88,18 @@ class Cohort:
     def snapshot(self, grads: list[Tensor | None]) -> None:
         """Remember these as the last look."""
         if all(map(is_, grads, repeat(None))):
+            self.empty()
+        else:
+            self.fill(grads)
+
+    def empty(self) -> None:
+        """Remember that no gradient was there."""
+        if self.held:
             self.held = False
             self.grads, self.ids, self.versions = [], [], []
-            return
+
+    def fill(self, grads: list[Tensor | None]) -> None:
+        """Remember these gradients."""
         self.held = True
         self.versions = self._versions(grads)
         self.ids = list(map(id, grads))
@@ -132,7 +141,7 @@ class Cohort:
     def keep(self, indices: Sequence[int]) -> None:
         """Reduce the cohort to these of its parameters."""
         self.refs = [self.refs[i] for i in indices]
-        self.numbers = sum(p.numel() for p in self.params())
+        self.numbers = sum(map(size, self.params()))
         if self.held:
             self.ids = [self.ids[i] for i in indices]
             self.versions = [self.versions[i] for i in indices]
@@ -142,7 +151,7 @@ class Cohort:
     def mark_params(self) -> None:
         """Remember the parameters' own state, to notice updates written by hand."""
         params = self.params()
-        smallest = min(params, key=lambda p: p.numel())
+        smallest = min(params, key=size)
         with torch.no_grad():
             self.param_mark = ([p._version for p in params], smallest.detach().clone())
 
@@ -154,8 +163,16 @@ class Cohort:
         versions, values = self.param_mark
         if [p._version for p in params] != versions:
             return True
-        smallest = min(params, key=lambda p: p.numel())
+        smallest = min(params, key=size)
         return not torch.equal(smallest.detach(), values)
+
+
+def size(param: Tensor) -> int:
+    """How many numbers it holds; a lazy parameter holds none yet."""
+    try:
+        return param.numel()
+    except ValueError:
+        return 0
 
 
 def _change(old_id: int, old_version: int, grad: Tensor | None, version: int) -> Change:

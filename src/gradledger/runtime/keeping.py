@@ -37,7 +37,7 @@ class KeptGraphs:
         self._passes = 0
         self._reported: set[tuple[Site | None, str]] = set()
 
-    def tag(self, roots: list[Any], site: Site) -> None:
+    def tag(self, roots: list[Any]) -> None:
         """Tie tokens to a graph that is about to be differentiated."""
         tokens: list[weakref.ref[_Token]] = []
         level = list(roots)

@@ -70,6 +70,9 @@ class Observer:
         self.last_step: Site | None = None
         self.last_event: Site | None = None
         self.here = _Here()
+        self.several = False
+        """Several threads train side by side."""
+        self._held: dict[int, int] = {}
         self.threads: set[int] = set()
         """The threads that have run a backward."""
         self.lock = threading.RLock()
@@ -82,17 +85,21 @@ class Observer:
     def post(self, event: ev.Event) -> None:
         """Send an event on."""
         self.last_event = event.site
-        with self.lock:
+        if self.several:
+            with self.lock:
+                self.send(event)
+        else:
             self.send(event)
 
     def note_thread(self) -> None:
         """Remember that this thread trains."""
         if self.here.thread not in self.threads:
             self.threads.add(self.here.thread)
+            self.several = len(self.threads) > 1
 
     def mine(self) -> list[Cohort]:
         """The cohorts this thread may look at: all, unless several threads train side by side."""
-        if len(self.threads) < 2:
+        if not self.several:
             return self.cohorts
         return [cohort for cohort in self.cohorts if cohort.thread == self.here.thread]
 
@@ -180,15 +187,27 @@ class Observer:
             cohort.keep(alive)
             return
         self.cohorts.remove(cohort)
+        self._held.clear()
         self.by_param = {key: entry for key, entry in self.by_param.items() if entry[1] is not cohort}
         if cohort.optimizer is None:
             self.outside -= 1
         elif cohort in self.by_optimizer.get(cohort.optimizer, ()):
             self.by_optimizer[cohort.optimizer].remove(cohort)
 
+    def sweep(self) -> None:
+        """Forget every cohort of which a parameter has died."""
+        for cohort in list(self.cohorts):
+            if any(ref() is None for ref in cohort.refs):
+                self.forget(cohort)
+
     def optimizer(self, optimizer: Any, site: Site | None = None) -> tuple[int, list[Cohort]]:
         """The optimizer's number and cohorts, up to date with its parameter groups."""
         number = self.optimizers.known(optimizer)
+        total = 0
+        for group in optimizer.param_groups:
+            total += len(group["params"])
+        if number is not None and self._held.get(number) == total:
+            return number, self.by_optimizer[number]
         params = [p for group in optimizer.param_groups for p in group["params"] if isinstance(p, Tensor)]
         if number is None:
             number = self.optimizers.give(optimizer)
@@ -203,6 +222,7 @@ class Observer:
                     self._adopt(cohort, number)
                 elif cohort not in cohorts:
                     cohorts.append(cohort)
+        self._held[number] = total
         return number, cohorts
 
     def _adopt(self, cohort: Cohort, optimizer: int) -> None:
@@ -250,6 +270,18 @@ class Observer:
                 self._changed(part, now, site, clear)
             part.snapshot(now)
 
+    def moved_by_hand(self, cohort: Cohort, site: Site | None) -> None:
+        """Parameters without an optimizer have new values: an update written by hand, or something else."""
+        at = source.hand_written_update(site, before=self.last_backward)
+        cohort.mark_params()
+        accounts = (cohort.account,)
+        if at is None:
+            # Loaded, averaged or clamped: no use of the gradient.
+            self.post(self.same(("moved", accounts), lambda: ev.ParametersMoved(None, accounts)))
+            return
+        self.post(self.same(("hand", accounts, at), lambda: ev.OptimizerStepped(at, accounts, None)))
+        cohort.spent, cohort.waiting = cohort.held, 0
+
     def _changed(self, cohort: Cohort, grads: list[Tensor | None], site: Site | None, clear: ev.GradientCleared | None) -> None:
         if all_zero(grads):
             self._cleared(cohort, grads, "zero", site, clear)
@@ -282,15 +314,14 @@ class Observer:
         for cohort in cohorts:
             cohort.spent, cohort.waiting, cohort.changed_by_step = False, 0, False
             cohort.sample = None
-        key = ("clear", site, accounts, by, to, owner, backward)
-        self.post(
-            self.same(
-                key,
-                lambda: ev.GradientCleared(
-                    site, accounts, by, to, owner, source.nothing_looks(backward, site)  # type: ignore[arg-type]
-                ),
-            )
-        )
+        # Sites found on the stack are one object each; a key of addresses is quick to look up.
+        key = (id(site), accounts, by, to, owner, id(backward))
+        event = self.events.get(key)
+        if event is None or event.site is not site:
+            unread = source.nothing_looks(backward, site)
+            event = ev.GradientCleared(site, accounts, by, to, owner, unread)  # type: ignore[arg-type]
+            self.events[key] = event
+        self.post(event)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Sequence
+from itertools import repeat
+from operator import is_not
 from typing import Any
 
 import torch
@@ -12,9 +14,10 @@ from torch import Tensor, nn
 
 from gradledger.ledger import events as ev
 from gradledger.ledger.site import Site
-from gradledger.runtime import graphs, source
+from gradledger.runtime import graphs
 from gradledger.runtime.cohort import Cohort, Gone, all_zero, norm
 from gradledger.runtime.keeping import KeptGraphs
+from gradledger.runtime.line import Line
 from gradledger.runtime.loading import Batches
 from gradledger.runtime.loops import Loops
 from gradledger.runtime.observer import Observer, take_sample
@@ -54,94 +57,94 @@ class Passes:
         self.loops = Loops(observer)
         self.suspicious = False
         """A loss was not finite: the next step looks at its gradients."""
-        self._seen: dict[Site, int] = {}
-        self._wants_input: dict[Site, bool] = {}
-        self._averaged_twice: set[Site] = set()
-        self._accumulates: set[Site] = set()
-        self._windows: dict[Site, int] = {}
+        self._lines: dict[int, Line] = {}
         self._retained: list[tuple[int, Site, frozenset[int]]] = []
         self._measuring = False
 
     def install(self, patches: Patches) -> None:
         """Put the probe in place."""
+        observer = self.observer
 
         def make(original: Callable[..., Any]) -> Callable[..., Any]:
             def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
-                if self.observer.here.in_backward:
+                here = observer.here
+                if here.in_backward or observer.trouble is not None:
                     return original(tensors, *args, **kwargs)
-                return self._run(original, tensors, args, kwargs)
+                site = observer.sites.find(1)
+                # torch's signature: (tensors, grad_tensors, retain_graph, create_graph, ...)
+                keeps = any(args[1:3]) or bool(kwargs and (kwargs.get("retain_graph") or kwargs.get("create_graph")))
+                weighted = bool(args) and args[0] is not None or kwargs.get("grad_tensors") is not None
+                line = self._before(site, tensors, keeps=keeps, weighted=weighted)
+                here.in_backward = True
+                here.in_pass = None if line is None else lambda cohorts: self._book(line, cohorts)
+                try:
+                    result = original(tensors, *args, **kwargs)
+                finally:
+                    here.in_backward = False
+                    here.in_pass = None
+                if line is not None:
+                    self._after(line, tensors)
+                return result
 
             return backward
 
         patches.wrap(torch.autograd, "backward", make)
 
-    def _run(self, original: Callable[..., Any], tensors: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        observer = self.observer
-        site = observer.sites.find(2)
-        retain = _argument(args, kwargs, 1, "retain_graph")
-        create = bool(_argument(args, kwargs, 2, "create_graph"))
-        facts = self._before(site, tensors, keeps=bool(retain) or create)
-        here = observer.here
-        here.in_backward = True
-        if facts is not None:
-            here.in_pass = lambda cohorts: self._book(site, cohorts, facts)
-        try:
-            result = original(tensors, *args, **kwargs)
-        finally:
-            here.in_backward = False
-            here.in_pass = None
-        if facts is not None:
-            self._after(site, tensors, facts)
-        return result
-
     # -- before -----------------------------------------------------------------------------------------
 
     @shielded
-    def _before(self, site: Site, tensors: Any, *, keeps: bool) -> _Facts | None:
+    def _before(self, site: Site, tensors: Any, *, keeps: bool, weighted: bool) -> Line | None:
         observer = self.observer
-        observer.note_thread()
-        for cohort in list(observer.mine()):
+        line = self._lines.get(id(site)) or self._first(site)
+        waiting = False
+        for cohort in observer.mine().copy():
             if cohort.held or cohort.param_mark is not None:
                 self._look_first(cohort, site)
-        starts: list[Any] | None = None
-        count = self._seen.get(site, 0)
-        self._seen[site] = count + 1
-        if not count:
-            observer.stacks[site] = observer.sites.stack(sys._getframe(4))
-        if is_due(count):
-            starts = graphs.roots(tensors)
-            self._discover(site, starts)
-        accumulates = site in self._accumulates
-        waiting = False
-        for cohort in observer.mine():
             if cohort.waiting:
                 waiting = True
-                break
-        if waiting and not accumulates:
-            accumulates = self._note_accumulation(site)
-        scaled = self.scaling.of(tensors) if self.scaling.pending else None
-        repeats = self._repeats(tensors, site, keeps=keeps) if keeps or self._retained else None
-        loader = self.batches.take()
-        loop = self.loops.turn(site, sys._getframe(4)) if accumulates and loader is None else None
-        twice = site in self._averaged_twice
-        facts = _Facts(scaled, repeats, self._wants_input.get(site, False), loader, loop, keeps, twice)
-        if accumulates:
+        starts: list[Any] | None = None
+        count = line.count
+        line.count = count + 1
+        if count < 48 or not count % 16:
+            starts = graphs.roots(tensors)
+            self.kept.tag(starts)
+            if is_due(count):
+                self._discover(line, starts)
+        if waiting and not line.accumulates:
+            line.accumulates = observer.last_backward is site
+        line.booked = False
+        line.loss = None
+        line.keeps = keeps
+        line.reduced = None
+        line.scaled = self.scaling.of(tensors) if self.scaling.pending else None
+        # A pass with an incoming gradient of its own is part of a larger differentiation.
+        whole = (keeps or self._retained) and not weighted
+        line.repeats = self._repeats(tensors, site, keeps=keeps) if whole else None
+        line.loader = loader = self.batches.take()
+        if line.accumulates:
+            line.loop = self.loops.turn(site, sys._getframe(3)) if loader is None else None
             if not waiting:
-                windows = self._windows[site] = self._windows.get(site, 0) + 1
-                self._measuring = windows < 64 or windows % 16 == 0
+                line.windows += 1
+                self._measuring = line.windows < 64 or line.windows % 16 == 0
             if self._measuring:
                 starts = graphs.roots(tensors) if starts is None else starts
-                facts.loss = graphs.loss_facts(starts[0], scaled=scaled is not None) if len(starts) == 1 else None
-        if count < 48 or count % 16 == 0:
-            self.kept.tag(graphs.roots(tensors) if starts is None else starts, site)
-        return facts
+                if len(starts) == 1:
+                    line.loss = graphs.loss_facts(starts[0], scaled=line.scaled is not None)
+        return line
+
+    def _first(self, site: Site) -> Line:
+        observer = self.observer
+        observer.note_thread()
+        observer.stacks[site] = observer.sites.stack(sys._getframe(4))
+        line = self._lines[id(site)] = Line(site)
+        return line
 
     def _look_first(self, cohort: Cohort, site: Site) -> None:
         """Book what the program did to this cohort by hand, and copy it if its next pass is to be measured."""
         observer = self.observer
         try:
             if cohort.param_mark is not None and cohort.params_moved():
-                self._stepped_by_hand(cohort, site)
+                observer.moved_by_hand(cohort, site)
             grads = cohort.look()
             if not cohort.unchanged(grads):
                 observer.settle([cohort], site)
@@ -164,48 +167,26 @@ class Passes:
         except Gone:
             observer.forget(cohort)
 
-    def _stepped_by_hand(self, cohort: Cohort, site: Site) -> None:
-        observer = self.observer
-        at = source.hand_written_update(site, before=observer.last_backward)
-        cohort.mark_params()
-        if at is None:
-            # Loaded, averaged or clamped: no use of the gradient.
-            moved = (cohort.account,)
-            observer.post(observer.same(("moved", moved), lambda: ev.ParametersMoved(None, moved)))
-            return
-        event = observer.same(
-            ("hand", cohort.account, at), lambda: ev.OptimizerStepped(at, (cohort.account,), None)
-        )
-        observer.post(event)
-        cohort.spent, cohort.waiting = cohort.held, 0
-
-    def _discover(self, site: Site, starts: list[Any]) -> None:
+    def _discover(self, line: Line, starts: list[Any]) -> None:
         """Find leaves that no optimizer holds: forgotten parameters, hand-updated ones, inputs."""
         observer = self.observer
+        observer.note_thread()
         if any(cohort.local for cohort in observer.cohorts):
             return  # the leaves of sharded models are not the parameters
         leaves = graphs.leaves(starts)
         strangers = [t for t in leaves if observer.cohort_of(t) is None]
         params = [t for t in strangers if isinstance(t, nn.Parameter)]
         data = [t for t in strangers if not isinstance(t, nn.Parameter)]
-        known_data = self._wants_input.get(site, False)
-        if len(starts) == 1 and graphs.averaged_twice(starts[0]):
-            self._averaged_twice.add(site)
+        line.averaged_twice |= len(starts) == 1 and graphs.averaged_twice(starts[0])
         if params:
-            self.owners.open(params, site)
+            self.owners.open(params, line.site)
         for tensor in data:
-            observer.open([tensor], site, trainable=False)
-        self._wants_input[site] = known_data or bool(data)
+            observer.open([tensor], line.site, trainable=False)
+        line.wants_input |= bool(data)
         for tensor in leaves:
             cohort = observer.cohort_of(tensor)
             if cohort is not None:
                 cohort.thread = observer.here.thread
-
-    def _note_accumulation(self, site: Site) -> bool:
-        if self.observer.last_backward == site:
-            self._accumulates.add(site)
-            return True
-        return False
 
     def _repeats(self, tensors: Any, site: Site, *, keeps: bool) -> Site | None:
         """An earlier backward, kept alive by retain_graph, whose root lies inside this graph."""
@@ -220,51 +201,52 @@ class Passes:
     # -- after ------------------------------------------------------------------------------------------
 
     @shielded
-    def _after(self, site: Site, tensors: Any, facts: _Facts) -> None:
-        facts.reduced = self.replicas.reduced()
-        cohorts = self.observer.mine()
-        self._book(site, cohorts, facts, unseen=self.replicas.unreduced(cohorts))
-        if self.observer.outside:
-            self.owners.look(site)
+    def _after(self, line: Line, tensors: Any) -> None:
+        observer = self.observer
+        cohorts = observer.mine()
+        if self.replicas.active:
+            line.reduced = self.replicas.reduced()
+            self._book(line, cohorts, unseen=self.replicas.unreduced(cohorts))
+        else:
+            self._book(line, cohorts)
+        if observer.outside:
+            self.owners.look(line.site)
         value = tensors if isinstance(tensors, Tensor) else tensors[0] if len(tensors) == 1 else None
-        if value is not None and value.device.type == "cpu" and value.numel() == 1 and not self.suspicious:
+        if value is not None and value.is_cpu and value.numel() == 1 and not self.suspicious:
             self.suspicious = not _finite_value(value)
-        self.kept.check(site)
+        self.kept.check(line.site)
 
-    def _book(self, site: Site, cohorts: Sequence[Cohort], facts: _Facts, unseen: Sequence[Cohort] = ()) -> None:
+    def _book(self, line: Line, cohorts: Sequence[Cohort], unseen: Sequence[Cohort] = ()) -> None:
         observer = self.observer
         posted: list[Cohort] = []
         for cohort in list(cohorts):
             try:
-                posted += self._posted(cohort, site)
+                grads = cohort.look()
+                if not cohort.held and all(map(is_not, grads, repeat(None))):
+                    cohort.fill(grads)
+                    posted.append(cohort)
+                else:
+                    posted += self._posted(cohort, grads)
             except Gone:
                 observer.forget(cohort)
         posted += [cohort for cohort in unseen if cohort not in posted]
-        if not posted:
-            posted_to: tuple[int, ...] = ()
-            if facts.booked:
-                return
-        else:
-            posted_to = tuple([c.account for c in posted])
-        facts.booked = True
-        key = (site, posted_to, facts.scaled, facts.reduced, facts.repeats, facts.wants_input, facts.loader, facts.loop,
-               facts.keeps, facts.averaged_twice)  # fmt: skip
-        event = observer.events.get(key)
-        if event is None:
-            event = observer.same(key, lambda: facts.event(site, posted_to))
-        observer.post(event)
-        observer.last_backward = site
+        if not posted and line.booked:
+            return
+        line.booked = True
+        accounts = tuple([cohort.account for cohort in posted])
+        observer.post(line.event(accounts))
+        observer.last_backward = line.site
+        sampled = line.scaled is not None or line.loss is not None
         for cohort in posted:
             cohort.waiting += 1
-            if facts.scaled is not None or facts.loss is not None:
+            if sampled:
                 cohort.sample = take_sample(cohort)
-        if facts.loss is not None and posted_to:
-            loss = facts.loss
-            observer.send(ev.LossMeasured(site, posted_to, loss.reduction, loss.factor, loss.count))
+        if line.loss is not None and accounts:
+            loss = line.loss
+            observer.post(ev.LossMeasured(line.site, accounts, loss.reduction, loss.factor, loss.count))
 
-    def _posted(self, cohort: Cohort, site: Site) -> list[Cohort]:
+    def _posted(self, cohort: Cohort, grads: list[Tensor | None]) -> list[Cohort]:
         """The cohort, or the part of it, that this pass has added to."""
-        grads = cohort.look()
         if cohort.unchanged(grads):
             cohort.before_pass = None
             return []
@@ -289,52 +271,7 @@ class Passes:
             added = [
                 g if old is None or g is None else g.detach() - old for g, old in zip(grads, before, strict=True)
             ]
-        self.observer.send(ev.NormMeasured(None, (cohort.account,), norm(grads), norm(added)))
-
-
-class _Facts:
-    """What is known of one pass."""
-
-    __slots__ = ("averaged_twice", "booked", "keeps", "loader", "loop", "loss", "reduced", "repeats", "scaled", "wants_input")
-
-    def __init__(
-        self,
-        scaled: int | None,
-        repeats: Site | None,
-        wants_input: bool,  # noqa: FBT001
-        loader: int | None,
-        loop: int | None,
-        keeps: bool,  # noqa: FBT001
-        averaged_twice: bool,  # noqa: FBT001
-    ) -> None:
-        self.scaled = scaled
-        self.repeats = repeats
-        self.wants_input = wants_input
-        self.loader = loader
-        self.loop = loop
-        self.keeps = keeps
-        self.averaged_twice = averaged_twice
-        self.reduced: bool | None = None
-        self.loss: graphs.LossFacts | None = None
-        self.booked = False
-
-    def event(self, site: Site, accounts: tuple[int, ...]) -> ev.BackwardRan:
-        return ev.BackwardRan(
-            site,
-            accounts,
-            scaled_by=self.scaled,
-            reduced=self.reduced,
-            repeats=self.repeats,
-            wants_input=self.wants_input,
-            loader=self.loader,
-            loop=self.loop,
-            averaged_twice=self.averaged_twice,
-            kept_graph=self.keeps,
-        )
-
-
-def _argument(args: tuple[Any, ...], kwargs: dict[str, Any], position: int, name: str) -> Any:
-    return args[position] if len(args) > position else kwargs.get(name)
+        self.observer.post(ev.NormMeasured(None, (cohort.account,), norm(grads), norm(added)))
 
 
 def _finite_value(value: Tensor) -> bool:

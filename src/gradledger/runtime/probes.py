@@ -41,7 +41,7 @@ class Probes:
             replicas,
             Steps(self.observer, scaling, passes, owners),
             Clearing(self.observer),
-            Clipping(self.observer),
+            Clipping(self.observer, scaling),
             Scheduling(self.observer),
         )
         self._patches = Patches()

@@ -27,6 +27,11 @@ class Replicas:
         self._forwards: dict[int, bool] = {}
         self._sharded: list[Any] | None = None
 
+    @property
+    def active(self) -> bool:
+        """Whether there may be replicas at all."""
+        return bool(self._forwards) or "torch.distributed.fsdp" in sys.modules
+
     def install(self, patches: Patches) -> None:
         """Put the probes in place."""
 

@@ -8,6 +8,7 @@ from types import FrameType
 from typing import Any
 
 import sys
+import weakref
 
 from torch import Tensor
 from torch.amp import grad_scaler
@@ -38,6 +39,9 @@ class Scaling:
         """The scaler whose step() is running, if it is enabled."""
         self.stepped = False
         """An optimizer really stepped within it."""
+        self.stepping_fused = False
+        """That optimizer divides the scale out and skips infinite gradients itself."""
+        self._latest: Any = lambda: None
         self._built: dict[Site, list[tuple[int, int]]] = {}
         self._in_loop: dict[int, bool] = {}
 
@@ -60,6 +64,15 @@ class Scaling:
             if birth == born or (birth < born and graphs.contains(starts, birth)):
                 return scaler
         return None
+
+    def fits(self, bound: Any) -> bool:
+        """Whether a clipping bound is so large that it must have been multiplied by the scale."""
+        scaler = self._latest()
+        try:
+            scale = 1.0 if scaler is None else float(scaler.get_scale())
+            return scale >= 64 and float(bound) >= scale / 10
+        except (TypeError, ValueError, RuntimeError):
+            return False
 
     def _number(self, scaler: Any, site: Site | None = None) -> int:
         known = self.observer.others.known(scaler)
@@ -110,6 +123,7 @@ class Scaling:
     @shielded
     def _scaled(self, scaler: Any, result: Any, site: Site) -> None:
         number = self._number(scaler)
+        self._latest = weakref.ref(scaler)
         for tensor in [result] if isinstance(result, Tensor) else _tensors(result):
             if tensor.grad_fn is not None:
                 self.pending.append((graphs.born(tensor.grad_fn), number))
@@ -154,6 +168,7 @@ class Scaling:
                 return original(scaler, optimizer, *args, **kwargs)
             number = call[0]
             outer, self.stepping, self.stepped = self.stepping, number if scaler.is_enabled() else None, False
+            self.stepping_fused = bool(getattr(optimizer, "_step_supports_amp_scaling", False))
             try:
                 result = original(scaler, optimizer, *args, **kwargs)
             except (RuntimeError, AssertionError) as error:
@@ -161,6 +176,7 @@ class Scaling:
                 raise
             finally:
                 enabled, self.stepping = self.stepping is not None, outer
+                self.stepping_fused = False
             if enabled and not self.stepped:
                 self._skipped(site, *call)
             return result

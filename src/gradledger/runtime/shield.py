@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from gradledger.ledger.errors import AuditError
+from gradledger.runtime.cohort import Gone
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -23,6 +24,10 @@ def shielded(method: Method) -> Method:
             return method(self, *args, **kwargs)
         except AuditError:
             raise
+        except Gone:
+            # A model died in the middle of a look: what is left is looked at next time.
+            observer.sweep()
+            return None
         except Exception as trouble:
             observer.trouble = trouble
             return None

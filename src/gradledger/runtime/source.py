@@ -246,11 +246,15 @@ def _updates_parameter(node: ast.stmt) -> bool:
     if isinstance(node, ast.Assign):
         moves = any(isinstance(target, ast.Attribute) and target.attr == "data" for target in node.targets)
         return moves and "grad" in ast.unparse(node.value)
-    return any(
-        isinstance(part, ast.Call)
-        and isinstance(part.func, ast.Attribute)
-        and part.func.attr in ("sub_", "add_", "addcdiv_", "copy_", "_foreach_add_", "_foreach_sub_")
-        and not any(_is_grad(inner) for inner in ast.walk(part.func.value))
-        and any("grad" in ast.unparse(argument) for argument in part.args)
-        for part in _own(node)
-    )
+    for part in _own(node):
+        if not isinstance(part, ast.Call) or not isinstance(part.func, ast.Attribute):
+            continue
+        if part.func.attr not in ("sub_", "add_", "addcdiv_", "copy_", "_foreach_add_", "_foreach_sub_"):
+            continue
+        if any(_is_grad(inner) for inner in ast.walk(part.func.value)):
+            continue
+        if any("grad" in ast.unparse(argument) for argument in part.args):
+            return True
+        if any(word.arg == "alpha" and "-" in ast.unparse(word.value) for word in part.keywords):
+            return True
+    return False

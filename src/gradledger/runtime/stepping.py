@@ -123,21 +123,18 @@ class Steps:
         accounts = tuple([c.account for c in cohorts])
         count = self._counts[number] = self._counts.get(number, 0) + 1
         nonfinite = False
-        if self._passes.suspicious or is_due(count):
+        if (self._passes.suspicious or is_due(count)) and not self._scaling.stepping_fused:
             nonfinite = not self._finite(cohorts)
         if not any(c.held for c in cohorts):
             self._found_nothing(number, cohorts)
         backward = observer.last_backward
-        key = ("step", site, accounts, number, self._scaling.stepping, nonfinite)
+        scaler = self._scaling.stepping
+        key = (id(site), accounts, number, scaler, nonfinite)
         event = observer.events.get(key)
-        if event is None:
-            scaler = self._scaling.stepping
-            event = observer.same(
-                key,
-                lambda: ev.OptimizerStepped(
-                    site, accounts, number, scaler, nonfinite, self._closes_windows(backward)
-                ),
-            )
+        if event is None or event.site is not site:
+            windowed = self._closes_windows(backward)
+            event = ev.OptimizerStepped(site, accounts, number, scaler, nonfinite, windowed)
+            observer.events[key] = event
         observer.post(event)
         observer.last_step = site
         self._passes.suspicious = False

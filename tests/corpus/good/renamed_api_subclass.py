@@ -19,6 +19,7 @@ net = nn.Sequential(nn.Linear(5, 10), nn.ReLU(), nn.Linear(10, 1))
 adam = Adam(net.parameters(), lr=1e-2)
 for x in torch.randn(30, 16, 5):
     value = adam.minimize((net(x) - x.sum(1, keepdim=True)).pow(2).mean())
+adam.clear_grad()
 for x in torch.randn(10, 16, 5):
     loss = (net(x) - x.sum(1, keepdim=True)).pow(2).mean()
     loss.backward()
