@@ -55,7 +55,7 @@ docs-check: $(DEV) ## Check that the derived documentation is up to date
 
 clean: ## Remove what was built and cached; .venv stays
 	@rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	@find src tests benchmarks examples docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	@find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 define install-torch
 @$(PYTHON) -c 'import sys; sys.exit("gradledger needs Python 3.10 or newer: make PYTHON=..." if sys.version_info < (3, 10) else 0)'

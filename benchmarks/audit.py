@@ -1,7 +1,7 @@
 """What auditing costs: audited against unaudited steps, interleaved in one process, one thread, CPU time.
 
-    python benchmarks/audit.py            the table
-    python benchmarks/audit.py --quick    fewer repetitions, no memory run
+python benchmarks/audit.py            the table
+python benchmarks/audit.py --quick    fewer repetitions, no memory run
 """
 
 from __future__ import annotations
@@ -96,7 +96,9 @@ def seconds(step: Step, count: int) -> float:
     return (time.process_time() - start) / count
 
 
-def compare(case: Case, around: Callable[[nn.Module], contextlib.AbstractContextManager[object]], rounds: int) -> list[float]:
+def compare(
+    case: Case, around: Callable[[nn.Module], contextlib.AbstractContextManager[object]], rounds: int
+) -> list[float]:
     """The ratio to the plain step, once for each round; the two take turns."""
     ratios = []
     for _ in range(rounds):
@@ -140,10 +142,14 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     rounds = 5 if arguments.quick else 15
-    print(f"{'CPU time of a step against the unaudited one':<46} median (quartiles), {rounds} interleaved rounds")
+    print(
+        f"{'CPU time of a step against the unaudited one':<46} median (quartiles), {rounds} interleaved rounds"
+    )
     for case in CASES:
         limit = "" if case.limit is None else f"   goal {case.limit:.2f}x"
-        print(f"{case.name:<28}{'gradledger':<18} {told(compare(case, lambda _: gradledger.watch(), rounds))}{limit}")
+        print(
+            f"{case.name:<28}{'gradledger':<18} {told(compare(case, lambda _: gradledger.watch(), rounds))}{limit}"
+        )
         if case.name == "tiny MLP, SGD":
             print(f"{case.name:<28}{'anomaly mode':<18} {told(compare(case, anomaly, rounds))}")
             if importlib.util.find_spec("torch_audit") is not None:

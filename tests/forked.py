@@ -13,10 +13,10 @@ from typing import Any
 
 # The point: what scripts import, or torch imports at the first optimizer, is imported once, here.
 import sklearn.datasets  # noqa: F401
-import torch._dynamo  # noqa: F401
+import torch._dynamo
 import torch.utils.data  # noqa: F401
 
-import gradledger.cli.main  # noqa: F401
+import gradledger.cli.main
 import gradledger.host.session  # noqa: F401
 
 
@@ -34,7 +34,9 @@ class Audit:
         return [(f["code"], f["line"]) for f in self.answer["findings"] if f["certainty"] == certainty]
 
 
-def audit(script: Path, *args: str, options: tuple[str, ...] = (), env: dict[str, str] | None = None) -> Audit:
+def audit(
+    script: Path, *args: str, options: tuple[str, ...] = (), env: dict[str, str] | None = None
+) -> Audit:
     """Run `gradledger run script args` in a forked child and read its JSON report."""
     # Not TemporaryDirectory: the child runs this process's exit handlers, which would remove it.
     folder = Path(tempfile.mkdtemp())
@@ -42,7 +44,11 @@ def audit(script: Path, *args: str, options: tuple[str, ...] = (), env: dict[str
         report = folder / "report.json"
         child = os.fork()
         if child == 0:
-            _become(folder, ["run", "--format", "json", "--output", str(report), *options, str(script), *args], env)
+            _become(
+                folder,
+                ["run", "--format", "json", "--output", str(report), *options, str(script), *args],
+                env,
+            )
         _, state = os.waitpid(child, 0)
         stdout, stderr = (folder / "out").read_text(), (folder / "err").read_text()
         answer = json.loads(report.read_text()) if report.exists() else {}

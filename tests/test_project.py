@@ -101,7 +101,7 @@ def test_core_has_no_dependency_but_the_toml_reader() -> None:
 
 def test_no_file_is_named_for_nothing() -> None:
     nameless = {"utils", "util", "helpers", "helper", "common", "misc"}
-    folders = ("src", "tests", "benchmarks", "docs", "examples")
+    folders = ("src", "tests", "benchmarks", "docs")
     files = [path for folder in folders for path in (ROOT / folder).rglob("*") if "corpus" not in path.parts]
     assert [name_of(path) for path in files if path.stem in nameless] == []
 

@@ -10,7 +10,7 @@ from gradledger._version import __version__
 if TYPE_CHECKING:
     from gradledger.ledger.errors import AuditError, LedgerError
     from gradledger.rules.finding import Finding
-    from gradledger.host.watch import watch
+    from gradledger.watching import watch
 
 __all__ = ["AuditError", "Finding", "LedgerError", "__version__", "watch"]
 
@@ -18,7 +18,7 @@ _HOMES = {
     "AuditError": "gradledger.ledger.errors",
     "Finding": "gradledger.rules.finding",
     "LedgerError": "gradledger.ledger.errors",
-    "watch": "gradledger.host.watch",
+    "watch": "gradledger.watching",
 }
 """Where each public name lives; its module is imported when the name is first used."""
 

@@ -27,7 +27,11 @@ def raw(thing: Any) -> Any:
         thing = thing.to_local()
     if isinstance(thing, Tensor):
         thing = thing.detach().coalesce().to_dense() if thing.is_sparse else thing.detach()
-        return str(thing.dtype), tuple(thing.shape), thing.contiguous().view(-1).view(torch.uint8).numpy().tobytes()
+        return (
+            str(thing.dtype),
+            tuple(thing.shape),
+            thing.contiguous().view(-1).view(torch.uint8).numpy().tobytes(),
+        )
     if isinstance(thing, dict):
         return {key: raw(value) for key, value in thing.items()}
     if isinstance(thing, (list, tuple)):
@@ -145,7 +149,9 @@ def test_dropout_draws_the_same_numbers() -> None:
         optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
         for _ in range(20):
             optimizer.zero_grad()
-            (model(torch.rand(8, 6)) * float(numpy.random.rand()) + random.random()).square().mean().backward()
+            (
+                model(torch.rand(8, 6)) * float(numpy.random.rand()) + random.random()
+            ).square().mean().backward()
             optimizer.step()
         return everything(model, optimizer)
 
@@ -466,7 +472,7 @@ RAISING = [
 
 
 def raised(program: Program) -> BaseException:
-    with pytest.raises(BaseException) as caught:  # noqa: PT011
+    with pytest.raises(BaseException) as caught:
         program()
     return caught.value
 
@@ -526,7 +532,10 @@ def warn_in_a_scheduler_of_the_user() -> None:
 
 def warn_sequential() -> None:
     optimizer = torch.optim.SGD(weights(), lr=0.1)
-    parts = [torch.optim.lr_scheduler.ConstantLR(optimizer), torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.9)]
+    parts = [
+        torch.optim.lr_scheduler.ConstantLR(optimizer),
+        torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.9),
+    ]
     scheduler = torch.optim.lr_scheduler.SequentialLR(optimizer, parts, milestones=[2])
     for _ in range(4):
         scheduler.step()

@@ -29,6 +29,7 @@ class Count:
     fresh: int = 0
     inside_norm: float | None = None
     alone_norm: float | None = None
+    norm_step: int = 0
 
     def hit(self, step: int, balance: Balance | None) -> None:
         """Count the step, once however many accounts it has."""
@@ -38,6 +39,7 @@ class Count:
         if balance is not None:
             self.stale, self.fresh = balance.stale, balance.fresh
             self.inside_norm, self.alone_norm = balance.inside_norm, balance.alone_norm
+            self.norm_step = balance.norm_step
 
     def numbers(self) -> Numbers:
         """What has been counted so far."""
@@ -50,6 +52,7 @@ class Count:
             fresh=self.fresh,
             inside_norm=self.inside_norm,
             alone_norm=self.alone_norm,
+            norm_step=self.norm_step,
         )
 
 

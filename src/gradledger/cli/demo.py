@@ -72,7 +72,11 @@ def comparison(wrong: dict[str, dict[str, object]], right: dict[str, dict[str, o
             f"  {name:<{width}}   {bad['updates']:>7} ({good['updates']:>5})"
             f"   {_number(bad['loss']):>10} ({_number(good['loss']):>5})   {_distance(bad, good):>16.0%}"
         )
-    lines += ["", "The distance is between the two loops' weights, relative to the norm of the right ones.", ""]
+    lines += [
+        "",
+        "The distance is between the two loops' weights, relative to the norm of the right ones.",
+        "",
+    ]
     return "\n".join(lines)
 
 

@@ -98,10 +98,10 @@ def conclusion(args: argparse.Namespace, script_folder: Path) -> Conclusion:
     from gradledger.audit.selector import UnknownRuleError
     from gradledger.cli.conclude import Conclusion
     from gradledger.cli.rank_path import with_rank
-    from gradledger.cli.terminal import terminal, working_directory
+    from gradledger.cli.terminal import terminal
     from gradledger.cli.usage import UsageError
     from gradledger.report.forms import renderer
-    from gradledger.report.style import file_facts
+    from gradledger.report.style import file_facts, working_directory
 
     facts = terminal(sys.stderr)
     cwd = working_directory()

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TextIO
 
-from gradledger.report.style import StreamFacts, facts_of
+from gradledger.report.style import StreamFacts, facts_of, working_directory
 
 
 def terminal(stream: TextIO) -> StreamFacts:
     """What the stream can show, here and now."""
     return facts_of(stream, os.environ, working_directory())
-
-
-def working_directory() -> str:
-    """The working directory, also when it was deleted meanwhile."""
-    try:
-        return str(Path.cwd())
-    except OSError:
-        return os.environ.get("PWD", os.sep)
 
 
 def emit(text: str, stream: TextIO | None) -> None:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from gradledger._version import __version__
 from gradledger.audit.answer import Answer, Checked
 from gradledger.audit.auditor import Auditor
+from gradledger.ledger.books import Books
 from gradledger.ledger.errors import AuditError
-from gradledger.ledger.events import RunEnded
+from gradledger.ledger.events import Event, RunEnded
 from gradledger.ledger.journal import Journal
 from gradledger.ledger.recording import Recorder
+from gradledger.ledger.repetition import is_calm, repeat
 from gradledger.rules.finding import Finding
 from gradledger.runtime.probes import Probes
 
@@ -22,7 +26,7 @@ class Session:
     def __init__(self, *, fail_fast: bool = False, save: str | None = None, rank: int | None = None) -> None:
         self._fail_fast = fail_fast
         self._rank = rank
-        self._recorder = None if save is None else Recorder(save)
+        self._recorder = None if save is None else Recorder(save, __version__)
         self._answer: Answer | None = None
         self._raised = False
         self._open()
@@ -31,7 +35,9 @@ class Session:
         self.auditor = Auditor(alarm=self._alarm if self._fail_fast else None)
         record = None if self._recorder is None else self._recorder.write
         self.journal = Journal(self.auditor, record)
-        self.probes = Probes(self.journal.post, _project())
+        # A recording holds every event: no turns are booked at once.
+        steady = _Steady(self.journal) if self._recorder is None else None
+        self.probes = Probes(self.journal.post, _project(), steady)
 
     @property
     def trained(self) -> bool:
@@ -39,9 +45,15 @@ class Session:
         return bool(self.journal.books.backwards or self.journal.books.steps)
 
     @property
+    def books(self) -> Books:
+        """The books, up to date."""
+        self.probes.observer.cruise.leave()
+        return self.journal.books
+
+    @property
     def findings(self) -> tuple[Finding, ...]:
         """What is known so far."""
-        return self.auditor.findings(self.journal.books)
+        return self.auditor.findings(self.books)
 
     def start(self) -> None:
         """Begin to watch."""
@@ -57,6 +69,10 @@ class Session:
             self._answer = self._conclude()
         return self._answer
 
+    def so_far(self) -> Answer:
+        """The answer if there is one; before that, what is known now."""
+        return self._told() if self._answer is None else self._answer
+
     def abandon(self) -> None:
         """Stop watching."""
         self.probes.remove()
@@ -70,18 +86,19 @@ class Session:
         self.probes.install()
 
     def _conclude(self) -> Answer:
-        books = self.journal.books
-        if not books.ended:
+        if not self.journal.books.ended:
             self.journal.post(RunEnded(None, complete=False))
-        notes = []
+        return self._told(() if self._recorder is None else self._recorder.close())
+
+    def _told(self, notes: Iterable[str] = ()) -> Answer:
+        books = self.books
         trouble = self.probes.observer.trouble
         if trouble is not None:
-            notes.append(
+            fault = (
                 f"the audit stopped after {books.backwards} backward passes because of a fault of its own "
                 f"({type(trouble).__name__}: {trouble}); the program was not touched"
             )
-        if self._recorder is not None:
-            notes += self._recorder.close()
+            notes = (fault, *notes)
         live = [balance for balance in books.balances.values() if balance.trainable]
         checked = Checked(
             backwards=books.backwards,
@@ -99,6 +116,21 @@ class Session:
             return
         self._raised = True
         raise AuditError(text_of(finding))
+
+
+class _Steady:
+    """Books cycles for the probes."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    def is_calm(self, events: Sequence[Event]) -> bool:
+        """Whether no rule has anything to say of this cycle."""
+        return is_calm(self._journal, events)
+
+    def repeat(self, events: Sequence[Event], times: int) -> None:
+        """Book the cycle so often."""
+        repeat(self._journal, events, times)
 
 
 def text_of(finding: Finding) -> str:

@@ -8,11 +8,12 @@ from pathlib import Path
 from types import TracebackType
 
 _PACKAGE = Path(__file__).parent.parent
-_OURS = ("<gradledger", *(str(_PACKAGE / part) + os.sep for part in ("host", "runtime")))
+_PARTS = ("audit", "host", "ledger", "rules", "runtime")
+_OURS = ("<gradledger", *(str(_PACKAGE / part) + os.sep for part in _PARTS))
 
 
 def without_us(error: BaseException) -> None:
-    """Take the frames of the host and of the probes out of the error and of everything chained to it."""
+    """Take the frames of the host and of the audit out of the error and of everything chained to it."""
     seen: set[int] = set()
     waiting: list[BaseException | None] = [error]
     while waiting:

@@ -119,7 +119,9 @@ def post(account: Account, event: ev.Event) -> Account:
             clips = account.clips
             if event.clipping:
                 clips = (*clips[-7:], Clip(event, account.waiting, account.scaled_by is not None))
-            return replace(account, changed=True, clips=clips, divided=event if event.divided_by else account.divided)
+            return replace(
+                account, changed=True, clips=clips, divided=event if event.divided_by else account.divided
+            )
         case ev.GradientsClipped() if not event.only_measures:
             clip = Clip(event, account.waiting, account.scaled_by is not None and not event.scaled_bound)
             return replace(account, clips=(*account.clips[-7:], clip))

@@ -42,6 +42,8 @@ class Balance:
     """What the waiting passes' losses were made of, while all of them were measured."""
     inside_norm: float | None = None
     alone_norm: float | None = None
+    norm_step: int = 0
+    """The step that applied what was measured."""
 
     @property
     def balanced(self) -> bool:

@@ -7,11 +7,11 @@ account in a state it has seen is one dictionary look-up. That is what makes aud
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import replace
 
 from gradledger.ledger import events as ev
 from gradledger.ledger.account import Account, post
+from gradledger.ledger.bookkeeping import Bookkeeping
 from gradledger.ledger.books import (
     Balance,
     Books,
@@ -19,95 +19,21 @@ from gradledger.ledger.books import (
     ClipBook,
     OptimizerBook,
     PassTally,
-    ScalerBook,
     SchedulerBook,
 )
+from gradledger.ledger.judging import Entry, Hit, Judge, Silent
+from gradledger.ledger.kinds import Closing as _Closing
+from gradledger.ledger.kinds import Edge as _Edge
+from gradledger.ledger.kinds import Kind as _Kind
 from gradledger.ledger.window import MeasuredWindow, Tally, Window
+
+__all__ = ["Entry", "Hit", "Journal", "Judge", "Silent"]
 
 KINDS_REMEMBERED = 50_000
 """Beyond this many kinds of entries (a program that never repeats itself) the memory is emptied."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One event on one account."""
-
-    event: ev.Event
-    before: Account
-    after: Account
-
-
-class Hit(Protocol):
-    """Something that counts how often a judged kind of entry came."""
-
-    def hit(self, step: int, balance: Balance | None) -> None:
-        """Count once more."""
-
-
-class Judge(Protocol):
-    """Whoever wants to see each new kind of entry and window."""
-
-    def on_entry(self, entry: Entry) -> tuple[Hit, ...]:
-        """What to count whenever this kind of entry comes."""
-
-    def on_window(self, window: Window) -> tuple[Hit, ...]:
-        """What to count whenever this kind of window comes."""
-
-    def on_change(self, books: Books) -> None:
-        """Something new entered the history."""
-
-
-class Silent:
-    """A judge that says nothing."""
-
-    def on_entry(self, entry: Entry) -> tuple[Hit, ...]:
-        """Nothing to count."""
-        return ()
-
-    def on_window(self, window: Window) -> tuple[Hit, ...]:
-        """Nothing to count."""
-        return ()
-
-    def on_change(self, books: Books) -> None:
-        """Nothing to do."""
-
-
-@dataclass(slots=True, eq=False)
-class _Edge:
-    """From one account state to the next."""
-
-    before: Account
-    after: Account
-    hits: tuple[Hit, ...]
-
-
-@dataclass(slots=True, eq=False)
-class _Closing:
-    """One kind of window and all it leads to."""
-
-    window: Window
-    tally: Tally
-    hits: tuple[Hit, ...]
-    befores: tuple[Account, ...]
-    """Kept alive, because closings are found by their identities."""
-    afters: tuple[Account, ...]
-
-
-class _Kind:
-    """One kind of event: its handler and the edges it has been on."""
-
-    __slots__ = ("closings", "count", "edges", "event", "handle", "tally")
-
-    def __init__(self, event: ev.Event, handle: Callable[[_Kind], None]) -> None:
-        self.event = event
-        self.handle = handle
-        self.count = 0
-        self.edges: dict[int, _Edge] = {}
-        self.closings: dict[tuple[int, ...], _Closing] = {}
-        self.tally: Tally | PassTally | ClearTally | ClipBook | None = None
-
-
-class Journal:
+class Journal(Bookkeeping):
     """Posts events to accounts and keeps the books."""
 
     def __init__(self, judge: Judge | None = None, record: Callable[[ev.Event], None] | None = None) -> None:
@@ -116,6 +42,7 @@ class Journal:
         self.record = record
         self._kinds: dict[int, _Kind] = {}
         self._equal: dict[ev.Event, _Kind] = {}
+        self._twins: list[ev.Event] = []
         self._states: dict[Account, Account] = {}
         self._windows: dict[Window, Window] = {}
         self._waiting: set[int] = set()
@@ -127,12 +54,16 @@ class Journal:
     def post(self, event: ev.Event) -> None:
         """Book one event."""
         kind = self._kinds.get(id(event))
-        if kind is None or kind.event is not event:
+        if kind is None:
             kind = self._learn(event)
         if self.record is not None:
             self.record(event)
         kind.count += 1
         kind.handle(kind)
+
+    def last_closing(self, event: ev.Event) -> _Closing | None:
+        """What the latest step of this kind led to."""
+        return self._learn(event).last
 
     def post_all(self, events: Iterable[ev.Event]) -> None:
         """Book events in their order."""
@@ -140,11 +71,17 @@ class Journal:
             self.post(event)
 
     def _learn(self, event: ev.Event) -> _Kind:
-        known = self._equal.get(event)
+        known = self._kinds.get(id(event))
         if known is not None:
             return known
         if len(self._kinds) + self._edges > KINDS_REMEMBERED:
             self._forget()
+        known = self._equal.get(event)
+        if known is not None:
+            # Equal events under two addresses: both are kept, so that neither address is used again.
+            self._kinds[id(event)] = known
+            self._twins.append(event)
+            return known
         handle = getattr(self, f"_on_{type(event).__name__}", self._on_other)
         kind = _Kind(event, handle)
         # Measurements never repeat: remembering them would only fill the memory.
@@ -156,6 +93,7 @@ class Journal:
     def _forget(self) -> None:
         self._kinds.clear()
         self._equal.clear()
+        self._twins.clear()
         self._edges = 0
         self._states = {state: state for state in self.books.accounts.values()}
         self._empty = self._one(Account())
@@ -284,10 +222,6 @@ class Journal:
 
     # -- steps ------------------------------------------------------------------------------------------
 
-    def _on_OptimizerBuilt(self, kind: _Kind) -> None:
-        assert isinstance(kind.event, ev.OptimizerBuilt)
-        self.books.optimizer(kind.event.optimizer).built = kind.event
-
     def _on_OptimizerStepped(self, kind: _Kind) -> None:
         event = kind.event
         assert isinstance(event, ev.OptimizerStepped)
@@ -302,6 +236,7 @@ class Journal:
             closing = self._close(kind, event)
             kind.closings[key] = closing
             self._edges += 1
+        kind.last = closing
         closing.tally.hit(book.steps)
         self._measure(book, closing.window, event.accounts)
         for hit in closing.hits:
@@ -352,7 +287,7 @@ class Journal:
             at = [offset + index for index, pass_ in enumerate(balance.passes) if pass_ in used]
             for first, last in _stretches(at):
                 told = ev.UsedElsewhere(event.site, (number,), event.optimizer, first, last)
-                self._move(self._learn(told), number)
+                self._move(self._equal.get(told) or self._learn(told), number)
 
     def _after_step(self, event: ev.OptimizerStepped, window: Window) -> None:
         by_hand = event.optimizer is None or any(account.changed for account in window.accounts)
@@ -368,28 +303,6 @@ class Journal:
             elif not by_hand:
                 book.missed = True
                 book.others[event] = book.others.get(event, 0) + 1
-
-    def _on_AccountTaken(self, kind: _Kind) -> None:
-        event = kind.event
-        assert isinstance(event, ev.AccountTaken)
-        for number in event.accounts:
-            self.books.balances[number].optimizer = event.optimizer
-
-    def _on_ParametersOwned(self, kind: _Kind) -> None:
-        event = kind.event
-        assert isinstance(event, ev.ParametersOwned)
-        for number in event.accounts:
-            balance = self.books.balances[number]
-            balance.module, balance.training = event.module, event.training
-            balance.names = event.names or balance.names
-
-    def _on_ParametersMoved(self, kind: _Kind) -> None:
-        for number in kind.event.accounts:  # type: ignore[attr-defined]
-            self.books.balances[number].moved = True
-
-    def _on_ParametersOrphaned(self, kind: _Kind) -> None:
-        for number in kind.event.accounts:  # type: ignore[attr-defined]
-            self.books.balances[number].orphaned = True
 
     def _on_StepSkipped(self, kind: _Kind) -> None:
         event = kind.event
@@ -436,86 +349,10 @@ class Journal:
             if any(event.source in (p.ran.loader, p.ran.loop) for p in accounts[number].postings())
         )
         if touched:
-            ended = self._learn(replace(event, accounts=touched))
+            ended = replace(event, accounts=touched)
+            kind = self._equal.get(ended) or self._learn(ended)
             for number in touched:
-                self._move(ended, number)
-
-    def _on_ScalerBuilt(self, kind: _Kind) -> None:
-        assert isinstance(kind.event, ev.ScalerBuilt)
-        self.books.scalers.setdefault(kind.event.scaler, ScalerBook()).built = kind.event
-
-    def _on_ScalerStepped(self, kind: _Kind) -> None:
-        event = kind.event
-        assert isinstance(event, ev.ScalerStepped)
-        if kind.tally is None:
-            book = self.books.scalers.setdefault(event.scaler, ScalerBook())
-            kind.tally = book.stepped.setdefault(event, Tally())
-        assert isinstance(kind.tally, Tally)
-        kind.tally.hit(self.books.steps + 1)
-
-    def _on_ScalerUpdated(self, kind: _Kind) -> None:
-        assert isinstance(kind.event, ev.ScalerUpdated)
-        self.books.scalers.setdefault(kind.event.scaler, ScalerBook()).updates += 1
-
-    def _on_SchedulerBuilt(self, kind: _Kind) -> None:
-        event = kind.event
-        assert isinstance(event, ev.SchedulerBuilt)
-        book = self.books.schedulers.setdefault(event.scheduler, SchedulerBook())
-        book.built = event
-        schedules = self._schedules.setdefault(event.optimizer, [])
-        if all(known is not book for known in schedules):
-            schedules.append(book)
-
-    def _on_SchedulerStepped(self, kind: _Kind) -> None:
-        event = kind.event
-        assert isinstance(event, ev.SchedulerStepped)
-        book = self.books.schedulers.setdefault(event.scheduler, SchedulerBook())
-        if kind.tally is None:
-            kind.tally = book.stepped.setdefault(event, Tally())
-        optimizer = self.books.optimizer(event.optimizer)
-        if not optimizer.steps and not optimizer.skipped:
-            book.early += 1
-            book.before_any_step = book.before_any_step or event
-        assert isinstance(kind.tally, Tally)
-        kind.tally.hit(optimizer.steps + 1)
-        book.since_step += 1
-
-    # -- facts ------------------------------------------------------------------------------------------
-
-    def _on_LossMeasured(self, kind: _Kind) -> None:
-        event = kind.event
-        assert isinstance(event, ev.LossMeasured)
-        for number in event.accounts:
-            self.books.balances[number].losses.append(event)
-
-    def _on_NormMeasured(self, kind: _Kind) -> None:
-        event = kind.event
-        assert isinstance(event, ev.NormMeasured)
-        for number in event.accounts:
-            balance = self.books.balances[number]
-            balance.inside_norm, balance.alone_norm = event.inside, event.alone
-
-    def _on_ClearNotCalled(self, kind: _Kind) -> None:
-        assert isinstance(kind.event, ev.ClearNotCalled)
-        self.books.uncalled.append(kind.event)
-
-    def _on_GraphKept(self, kind: _Kind) -> None:
-        event = kind.event
-        assert isinstance(event, ev.GraphKept)
-        self.books.kept[event.site, event.name] = event
-        self.judge.on_change(self.books)
-
-    def _on_GradientMissing(self, kind: _Kind) -> None:
-        assert isinstance(kind.event, ev.GradientMissing)
-        self.books.missing.append(kind.event)
-
-    def _on_StepRefused(self, kind: _Kind) -> None:
-        assert isinstance(kind.event, ev.StepRefused)
-        self.books.refused.append(kind.event)
-
-    def _on_RunEnded(self, kind: _Kind) -> None:
-        assert isinstance(kind.event, ev.RunEnded)
-        self.books.ended, self.books.complete = True, kind.event.complete
+                self._move(kind, number)
 
 
 def _stretches(numbers: list[int]) -> list[tuple[int, int]]:

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
-from gradledger._version import __version__
 from gradledger.ledger import events as ev
 from gradledger.ledger.site import Site
 
@@ -30,7 +29,7 @@ class RecordingError(ValueError):
 class Recorder:
     """Writes events to a file as they come; a full disk ends the recording, never the program."""
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, version: str = "") -> None:
         self._path = str(path)
         self._file: TextIO | None = None
         self._numbers: dict[int, tuple[int, ev.Event]] = {}
@@ -38,7 +37,7 @@ class Recorder:
         self._failure: str | None = None
         try:
             self._file = open(path, "w", encoding="utf-8", buffering=1 << 16)  # noqa: SIM115
-            header = {"recording": "gradledger", "schema": SCHEMA, "version": __version__}
+            header = {"recording": "gradledger", "schema": SCHEMA, "version": version}
             self._file.write(json.dumps(header) + "\n")
             self._file.flush()
         except OSError as error:

@@ -76,13 +76,13 @@ class Sequence:
     runs: list[tuple[Window, int]] = field(default_factory=list)
     dropped: int = 0
 
-    def add(self, window: Window) -> None:
+    def add(self, window: Window, times: int = 1) -> None:
         """Append a window."""
         runs = self.runs
         if runs and runs[-1][0] is window:
-            runs[-1] = (window, runs[-1][1] + 1)
+            runs[-1] = (window, runs[-1][1] + times)
             return
-        runs.append((window, 1))
+        runs.append((window, times))
         if len(runs) > self.most:
             middle = self.most // 2
             self.dropped += runs.pop(middle)[1]

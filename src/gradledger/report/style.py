@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TextIO
 
 from gradledger.report.plain import ascii_only, harmless
@@ -82,6 +83,14 @@ def file_facts(environ: Mapping[str, str], cwd: str) -> StreamFacts:
     """What holds for a file that we write: UTF-8, no colours."""
     ascii_wanted = environ.get("GRADLEDGER_ASCII", "0") not in ("", "0")
     return StreamFacts(width=_columns(environ) or USUAL, unicode=not ascii_wanted, cwd=cwd)
+
+
+def working_directory() -> str:
+    """The working directory, also when it was deleted meanwhile."""
+    try:
+        return str(Path.cwd())
+    except OSError:
+        return os.environ.get("PWD", os.sep)
 
 
 def _columns(environ: Mapping[str, str]) -> int | None:

@@ -22,6 +22,8 @@ class Numbers:
     fresh: int = 0
     inside_norm: float | None = None
     alone_norm: float | None = None
+    norm_step: int = 0
+    """The step of the optimizer for which the norms were measured."""
 
     @property
     def often(self) -> str:

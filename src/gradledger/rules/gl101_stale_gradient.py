@@ -129,5 +129,6 @@ def _detail(numbers: Numbers) -> str:
         )
     inside_norm, alone_norm = numbers.inside_norm, numbers.alone_norm
     if inside_norm is not None and alone_norm is not None and f"{inside_norm:.3g}" != f"{alone_norm:.3g}":
-        text += f" (norm {inside_norm:.3g} where this batch alone gives {alone_norm:.3g})"
+        when = "" if numbers.norm_step == numbers.last else f"measured at step {numbers.norm_step}: "
+        text += f" ({when}norm {inside_norm:.3g} where this batch alone gives {alone_norm:.3g})"
     return text

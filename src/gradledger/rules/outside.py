@@ -12,7 +12,12 @@ def outside(books: Books) -> Iterator[tuple[int, Balance]]:
     """Trainable accounts that backward passes keep reaching and no step, not even one by hand, ever uses."""
     for number, balance in books.held_by(None):
         reached = balance.trainable and balance.backed >= 2
-        if reached and not balance.steps and not balance.moved and books.accounts[number].content != "assigned":
+        if (
+            reached
+            and not balance.steps
+            and not balance.moved
+            and books.accounts[number].content != "assigned"
+        ):
             yield number, balance
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+import sys
 from itertools import repeat
 from operator import is_
 from typing import Any
@@ -30,16 +31,24 @@ class Clearing:
         patches.wrap(nn.Module, "zero_grad", self._of_module)
 
     def _of_optimizer(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        cruise = self.observer.cruise
+
         def zero_grad(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
             result = original(optimizer, *args, **kwargs)
+            if cruise.on and cruise.clears(sys._getframe(1), optimizer):
+                return result
             self._optimizer_cleared(optimizer, self.observer.sites.find(1))
             return result
 
         return zero_grad
 
     def _of_module(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        cruise = self.observer.cruise
+
         def zero_grad(module: Any, *args: Any, **kwargs: Any) -> Any:
             result = original(module, *args, **kwargs)
+            if cruise.on and cruise.clears(sys._getframe(1)):
+                return result
             self._module_cleared(self.observer.sites.find(1))
             return result
 

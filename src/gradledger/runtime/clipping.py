@@ -34,10 +34,13 @@ class Clipping:
         for name in _FUNCTIONS:
             original = getattr(clip_grad, name, None)
             if original is None:
+                # Public only there: the functions of the module itself call it under another name.
+                if hasattr(torch.nn.utils, name):
+                    patches.wrap(torch.nn.utils, name, self._make)
                 continue
+            wrapper = patches.wrap(clip_grad, name, self._make)
             if getattr(torch.nn.utils, name, None) is original:
-                patches.wrap(torch.nn.utils, name, self._make)
-            patches.wrap(clip_grad, name, self._make)
+                patches.place(torch.nn.utils, name, wrapper)
 
     def _make(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def clip(parameters: Any, *args: Any, **kwargs: Any) -> Any:
@@ -55,7 +58,9 @@ class Clipping:
     @shielded
     def _before(self, params: list[Any], site: Site) -> list[Cohort] | None:
         observer = self.observer
-        strangers = [p for p in params if isinstance(p, Tensor) and p.is_leaf and observer.cohort_of(p) is None]
+        strangers = [
+            p for p in params if isinstance(p, Tensor) and p.is_leaf and observer.cohort_of(p) is None
+        ]
         if strangers:
             observer.open(strangers, site)
         cohorts = observer.cohorts_of(params)

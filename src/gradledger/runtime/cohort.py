@@ -14,8 +14,8 @@ from torch import Tensor
 Change = Literal["same", "none", "new", "replaced", "changed"]
 
 KEPT_WHOLE = 1 << 18
-"""Up to this many numbers a cohort's gradients are kept in hand between two looks, beyond it only the smallest:
-auditing must not hold memory that the program has given up."""
+"""Up to this many numbers a cohort's gradients are kept in hand between two looks, beyond it only the smallest,
+and not even that where all are large: auditing must not hold memory that the program has given up."""
 
 
 class Gone(Exception):
@@ -27,14 +27,15 @@ class Cohort:
 
     __slots__ = (
         "account",
+        "anchor",
         "before_pass",
         "changed_by_step",
         "grads",
         "held",
         "hides_clearing",
         "ids",
-        "local",
         "last_ratio",
+        "local",
         "looks",
         "numbers",
         "optimizer",
@@ -67,6 +68,8 @@ class Cohort:
         """The thread that trains these parameters, where it is known."""
         self.ids: list[int] = []
         self.grads: list[Tensor | None] = []
+        self.anchor: weakref.ref[Tensor] | None = None
+        """The smallest gradient where it is too large to be held."""
         self.versions: list[int] = []
         self.param_mark: tuple[list[int], Tensor] | None = None
         self.snapshot(self.look())
@@ -96,14 +99,30 @@ class Cohort:
         """Remember that no gradient was there."""
         if self.held:
             self.held = False
-            self.grads, self.ids, self.versions = [], [], []
+            self.grads, self.ids, self.versions, self.anchor = [], [], [], None
+
+    def disown(self) -> None:
+        """Forget what was remembered of the gradients, so that whatever is there now counts as changed by hand."""
+        grads = self.look()
+        self.held = True
+        self.ids = [id(grad) if grad is not None else 0 for grad in grads]
+        self.versions = [-2 for _ in grads]
 
     def fill(self, grads: list[Tensor | None]) -> None:
         """Remember these gradients."""
         self.held = True
         self.versions = self._versions(grads)
         self.ids = list(map(id, grads))
-        self.grads = grads if self.numbers <= KEPT_WHOLE else [self._smallest(grads)]
+        if self.numbers <= KEPT_WHOLE:
+            self.grads = grads
+        else:
+            self._hold_smallest(grads)
+
+    def _hold_smallest(self, grads: list[Tensor | None]) -> None:
+        smallest = self._smallest(grads)
+        large = smallest is not None and smallest.numel() > KEPT_WHOLE
+        self.grads = [] if large else [smallest]
+        self.anchor = weakref.ref(smallest) if smallest is not None and large else None
 
     def _versions(self, grads: list[Tensor | None]) -> list[int]:
         if self.local:
@@ -120,12 +139,14 @@ class Cohort:
 
     def smallest(self) -> Tensor | None:
         """The smallest gradient at the last look."""
-        return self._smallest(self.grads)
+        return self._smallest(self.grads) if self.anchor is None else self.anchor()
 
     def unchanged(self, grads: list[Tensor | None]) -> bool:
         """Whether nothing has happened since the last look."""
         if not self.held:
             return all(map(is_, grads, repeat(None)))
+        if self.anchor is not None and self.anchor() is None:
+            return False
         return list(map(id, grads)) == self.ids and self._versions(grads) == self.versions
 
     def changes(self, grads: list[Tensor | None]) -> list[Change]:
@@ -133,9 +154,14 @@ class Cohort:
         if not self.held:
             return ["same" if g is None else "new" for g in grads]
         versions = self._versions(grads)
+        if self.anchor is not None and self.anchor() is None:
+            # It is gone, so what is there now is new, even at the same address.
+            return ["none" if g is None else "replaced" for g in grads]
         return [
             _change(gone_id, gone_version, g, version)
-            for gone_id, gone_version, g, version in zip(self.ids, self.versions, grads, versions, strict=True)
+            for gone_id, gone_version, g, version in zip(
+                self.ids, self.versions, grads, versions, strict=True
+            )
         ]
 
     def keep(self, indices: Sequence[int]) -> None:
@@ -147,6 +173,8 @@ class Cohort:
             self.versions = [self.versions[i] for i in indices]
             whole = len(self.grads) > 1 and len(self.grads) >= len(indices)
             self.grads = [self.grads[i] for i in indices] if whole else self.grads
+            if self.anchor is not None:
+                self._hold_smallest(self.look())
 
     def mark_params(self) -> None:
         """Remember the parameters' own state, to notice updates written by hand."""

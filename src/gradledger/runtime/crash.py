@@ -38,12 +38,20 @@ def _access(source_line: str, message: str) -> str | None:
     attribute = re.search(r"has no attribute '(\w+)'", message)
     wanted = attribute.group(1) if attribute else None
     try:
-        tree = ast.parse(source_line.strip().rstrip(":") if not source_line.strip().endswith(":") else source_line.strip() + " pass")
+        tree = ast.parse(
+            source_line.strip().rstrip(":")
+            if not source_line.strip().endswith(":")
+            else source_line.strip() + " pass"
+        )
     except SyntaxError:
         found = re.search(r"[\w.\[\]]+\.grad\b", source_line)
         return found.group(0) if found else None
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and _is_grad(node.value) and (wanted is None or node.attr == wanted):
+        if (
+            isinstance(node, ast.Attribute)
+            and _is_grad(node.value)
+            and (wanted is None or node.attr == wanted)
+        ):
             return ast.unparse(node.value)
     if wanted is None:
         return next((ast.unparse(node) for node in ast.walk(tree) if _is_grad(node)), None)

@@ -55,7 +55,9 @@ def _walk(starts: list[Any], not_before: int | None = None) -> Iterator[Any]:
         for below, _ in node.next_functions:
             if below is not None and below not in seen:
                 # AccumulateGrad nodes are of no age; they end the graph.
-                if not_before is None or (not below.name().endswith("AccumulateGrad") and born(below) >= not_before):
+                if not_before is None or (
+                    not below.name().endswith("AccumulateGrad") and born(below) >= not_before
+                ):
                     stack.append(below)
 
 
@@ -67,7 +69,11 @@ def averaged_twice(node: Any) -> bool:
         if node.name().startswith("MeanBackward"):
             stack = _only(node)
             terms = [below for below, _ in stack.next_functions] if stack is not None else []
-            if stack is None or not stack.name().startswith(("StackBackward", "CatBackward")) or len(terms) < 2:
+            if (
+                stack is None
+                or not stack.name().startswith(("StackBackward", "CatBackward"))
+                or len(terms) < 2
+            ):
                 return False
             return all(_divides(term, len(terms)) for term in terms)
         node = _only(node)
@@ -173,7 +179,11 @@ def _sum_facts(node: Any, factor: float, depth: int, skip: int) -> LossFacts:
     # Weights between the terms are a choice; the largest term shows whether the sum was divided.
     factors = [fact.factor for fact in known if fact.factor is not None]
     counts = {fact.count for fact in known}
-    return LossFacts(first.reduction, max(factors, key=abs) if factors else None, counts.pop() if len(counts) == 1 else None)
+    return LossFacts(
+        first.reduction,
+        max(factors, key=abs) if factors else None,
+        counts.pop() if len(counts) == 1 else None,
+    )
 
 
 def _only(node: Any) -> Any:

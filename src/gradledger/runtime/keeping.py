@@ -62,7 +62,9 @@ class KeptGraphs:
 
     def look(self, site: Site) -> None:
         """Count the living graphs of finished passes and find the variable that holds them."""
-        alive = sorted(n for n, tokens in self._tokens if n < self._passes - 1 and any(r() is not None for r in tokens))
+        alive = sorted(
+            n for n, tokens in self._tokens if n < self._passes - 1 and any(r() is not None for r in tokens)
+        )
         if len(alive) < min(ENOUGH, max(5, self._passes - 4)):
             return
         frame = self.observer.sites.frame(_caller())
@@ -89,7 +91,9 @@ class KeptGraphs:
                 continue
             if self._reaches(value, alive):
                 return name
-            fields = getattr(value, "__dict__", None) if name in ("self", "trainer", "state", "meter") else None
+            fields = (
+                getattr(value, "__dict__", None) if name in ("self", "trainer", "state", "meter") else None
+            )
             for field, inner in list(fields.items()) if isinstance(fields, dict) else ():
                 if self._reaches(inner, alive):
                     return f"{name}.{field}"
@@ -106,7 +110,13 @@ class KeptGraphs:
                     tensors += [v for v in list(inner)[-256:] if isinstance(v, torch.Tensor)]
         elif isinstance(value, (list, tuple, deque)):
             tensors = [v for v in list(value)[-512:] if isinstance(v, torch.Tensor)]
-            tensors += [v for item in list(value)[-64:] if isinstance(item, tuple) for v in item if isinstance(v, torch.Tensor)]
+            tensors += [
+                v
+                for item in list(value)[-64:]
+                if isinstance(item, tuple)
+                for v in item
+                if isinstance(v, torch.Tensor)
+            ]
         found: set[int] = set()
         stack = [t.grad_fn for t in tensors if t.grad_fn is not None]
         seen: set[Any] = set()

@@ -19,6 +19,9 @@ class Batches:
     def __init__(self, observer: Observer) -> None:
         self.observer = observer
         self._fresh: int | None = None
+        self._open = 0
+        """The iterator that gave the last batch, and its loader's number: the way of almost every batch."""
+        self._open_number: int | None = None
         self._current: dict[int, int] = {}
         self._joined: dict[int, int] = {}
 
@@ -32,6 +35,10 @@ class Batches:
                 except StopIteration:
                     self._ended(iterator)
                     raise
+                if id(iterator) == self._open:
+                    if self._fresh is None:
+                        self._fresh = self._open_number
+                        return batch
                 self._given(iterator)
                 return batch
 
@@ -47,6 +54,7 @@ class Batches:
             if number in self._current:
                 self._post_end(number)
             self._current[number] = id(iterator)
+        self._open, self._open_number = id(iterator), number
         if self._fresh is None:
             self._fresh = number
         else:
@@ -55,13 +63,16 @@ class Batches:
 
     @shielded
     def _ended(self, iterator: Any) -> None:
+        self._open = 0
         number = self._number(iterator)
         self._current.pop(number, None)
         self._post_end(number)
 
     def _post_end(self, number: int) -> None:
         for source in {number, self._joined.get(number, number)}:
-            self.observer.post(self.observer.same(("epoch", source), lambda source=source: ev.EpochEnded(None, source)))
+            self.observer.post(
+                self.observer.same(("epoch", source), lambda source=source: ev.EpochEnded(None, source))
+            )
 
     def _number(self, iterator: Any) -> int:
         # An iterator lives for one epoch; the data set tells which loader it belongs to.

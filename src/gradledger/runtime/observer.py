@@ -6,7 +6,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -15,6 +15,7 @@ from gradledger.ledger import events as ev
 from gradledger.ledger.site import Site
 from gradledger.runtime import source
 from gradledger.runtime.cohort import Cohort, Gone, all_zero
+from gradledger.runtime.cruise import Cruise
 from gradledger.runtime.sites import Sites
 
 
@@ -26,6 +27,16 @@ class _Here(threading.local):
         self.in_backward = False
         self.in_pass: Callable[[Sequence[Cohort]], None] | None = None
         """Set while a backward runs: books what it has done so far (steps inside backward hooks)."""
+
+
+class Steady(Protocol):
+    """Whoever can book a cycle many times at once."""
+
+    def is_calm(self, events: Sequence[ev.Event]) -> bool:
+        """Whether this cycle may be booked so."""
+
+    def repeat(self, events: Sequence[ev.Event], times: int) -> None:
+        """Book it."""
 
 
 class Numbering:
@@ -55,7 +66,9 @@ class Numbering:
 class Observer:
     """Turns what the probes see into events; knows every parameter in view, weakly."""
 
-    def __init__(self, post: Callable[[ev.Event], None], sites: Sites | None = None) -> None:
+    def __init__(
+        self, post: Callable[[ev.Event], None], sites: Sites | None = None, steady: Steady | None = None
+    ) -> None:
         self.send = post
         self.sites = sites or Sites()
         self.events: dict[Any, ev.Event] = {}
@@ -79,23 +92,40 @@ class Observer:
         self.outside = 0
         """Cohorts that no optimizer holds."""
         self._accounts = 0
+        self.cruise = Cruise(
+            is_calm=lambda events: steady is not None and not self.several and steady.is_calm(events),
+            repeat=lambda events, times: steady.repeat(events, times) if steady is not None else None,
+            land=self._land,
+            places=self.sites.place,
+            cohorts=lambda: self.cohorts,
+            number=self.optimizers.known,
+        )
+        self.cruise.allowed = steady is not None
         self.trouble: Exception | None = None
         """Our own fault, after which nothing more is booked."""
 
     def post(self, event: ev.Event) -> None:
         """Send an event on."""
         self.last_event = event.site
+        self.cruise.turn.append(event)
         if self.several:
             with self.lock:
                 self.send(event)
         else:
             self.send(event)
 
+    def _land(self, events: Sequence[ev.Event]) -> None:
+        """Book the unfinished turn of a flight event by event."""
+        self.cruise.turn = []
+        for event in events:
+            self.post(event)
+
     def note_thread(self) -> None:
         """Remember that this thread trains."""
         if self.here.thread not in self.threads:
             self.threads.add(self.here.thread)
             self.several = len(self.threads) > 1
+            self.cruise.allowed &= not self.several
 
     def mine(self) -> list[Cohort]:
         """The cohorts this thread may look at: all, unless several threads train side by side."""
@@ -235,7 +265,9 @@ class Observer:
 
     # -- boundaries -------------------------------------------------------------------------------------
 
-    def settle(self, cohorts: Iterable[Cohort], site: Site | None, *, clear: ev.GradientCleared | None = None) -> None:
+    def settle(
+        self, cohorts: Iterable[Cohort], site: Site | None, *, clear: ev.GradientCleared | None = None
+    ) -> None:
         """Book what happened to gradients since the last look: by the given clearing, or by hand."""
         for cohort in list(cohorts):
             try:
@@ -248,9 +280,13 @@ class Observer:
             except Gone:
                 self.forget(cohort)
 
-    def _book(self, cohort: Cohort, grads: list[Tensor | None], site: Site | None, clear: ev.GradientCleared | None) -> None:
+    def _book(
+        self, cohort: Cohort, grads: list[Tensor | None], site: Site | None, clear: ev.GradientCleared | None
+    ) -> None:
         changes = cohort.changes(grads)
-        kinds = {change: [i for i, c in enumerate(changes) if c == change] for change in dict.fromkeys(changes)}
+        kinds = {
+            change: [i for i, c in enumerate(changes) if c == change] for change in dict.fromkeys(changes)
+        }
         params = cohort.params()
         rest = list(kinds.items())[1:]
         parts = [(part, change) for change, at in rest for part in self.cohorts_of([params[i] for i in at])]
@@ -265,7 +301,11 @@ class Observer:
                 else:
                     part.spent, part.waiting = False, 0
                     at = source.hand_written_change(site, before=self.last_event)
-                    self.post(self.same(("assigned", part.account, at), lambda: ev.GradientAssigned(at, (part.account,))))
+                    self.post(
+                        self.same(
+                            ("assigned", part.account, at), lambda: ev.GradientAssigned(at, (part.account,))
+                        )
+                    )
             elif change == "changed":
                 self._changed(part, now, site, clear)
             part.snapshot(now)
@@ -282,7 +322,9 @@ class Observer:
         self.post(self.same(("hand", accounts, at), lambda: ev.OptimizerStepped(at, accounts, None)))
         cohort.spent, cohort.waiting = cohort.held, 0
 
-    def _changed(self, cohort: Cohort, grads: list[Tensor | None], site: Site | None, clear: ev.GradientCleared | None) -> None:
+    def _changed(
+        self, cohort: Cohort, grads: list[Tensor | None], site: Site | None, clear: ev.GradientCleared | None
+    ) -> None:
         if all_zero(grads):
             self._cleared(cohort, grads, "zero", site, clear)
         elif not cohort.changed_by_step:
@@ -297,17 +339,26 @@ class Observer:
         cohort.changed_by_step = False
 
     def _cleared(
-        self, cohort: Cohort, grads: list[Tensor | None], to: str, site: Site | None, clear: ev.GradientCleared | None
+        self,
+        cohort: Cohort,
+        grads: list[Tensor | None],
+        to: str,
+        site: Site | None,
+        clear: ev.GradientCleared | None,
     ) -> None:
         by = "hand" if clear is None else clear.by
         owner = None if clear is None else clear.owner
         at = site
         if clear is None:
-            at = source.hand_written_clear(site, before=self.last_event) or source.hand_written_clear(self.last_backward)
+            at = source.hand_written_clear(site, before=self.last_event) or source.hand_written_clear(
+                self.last_backward
+            )
         self.cleared([cohort], at, by=by, to=to, owner=owner)
         cohort.snapshot(grads)
 
-    def cleared(self, cohorts: Sequence[Cohort], site: Site | None, *, by: str, to: str, owner: int | None = None) -> None:
+    def cleared(
+        self, cohorts: Sequence[Cohort], site: Site | None, *, by: str, to: str, owner: int | None = None
+    ) -> None:
         """Book a clearing."""
         accounts = tuple([c.account for c in cohorts])
         backward = self.last_backward
@@ -356,4 +407,8 @@ def take_sample(cohort: Cohort) -> list[float] | None:
     if grad is None or grad.device.type != "cpu" or grad.is_sparse:
         return None
     with torch.no_grad():
-        return [float(v) for v in getattr(grad, "_local_tensor", grad).flatten()[:16].tolist() if isinstance(v, float)]
+        return [
+            float(v)
+            for v in getattr(grad, "_local_tensor", grad).flatten()[:16].tolist()
+            if isinstance(v, float)
+        ]

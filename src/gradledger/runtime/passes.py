@@ -31,6 +31,11 @@ MEASURED_NUMBERS = 10_000_000
 """Larger gradients are not copied to measure a single pass."""
 
 
+_PLAIN = ((), (None, None, False), (None, None, None), (None, False, False))
+_PLAIN_WORDS = ({}, {"inputs": None})
+"""The arguments of a backward() without anything special, as Tensor.backward() passes them on."""
+
+
 def is_due(count: int) -> bool:
     """The first few times, then ever more rarely: a look whose cost fades with the length of the run."""
     return count < 4 or count & (count - 1) == 0
@@ -64,16 +69,21 @@ class Passes:
     def install(self, patches: Patches) -> None:
         """Put the probe in place."""
         observer = self.observer
+        cruise = observer.cruise
 
         def make(original: Callable[..., Any]) -> Callable[..., Any]:
             def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
                 here = observer.here
                 if here.in_backward or observer.trouble is not None:
                     return original(tensors, *args, **kwargs)
+                if cruise.on and args in _PLAIN and kwargs in _PLAIN_WORDS and cruise.begins(sys._getframe(1)):
+                    return self._cruise(original, here, tensors, args, kwargs)
                 site = observer.sites.find(1)
                 # torch's signature: (tensors, grad_tensors, retain_graph, create_graph, ...)
-                keeps = any(args[1:3]) or bool(kwargs and (kwargs.get("retain_graph") or kwargs.get("create_graph")))
-                weighted = bool(args) and args[0] is not None or kwargs.get("grad_tensors") is not None
+                keeps = any(args[1:3]) or bool(
+                    kwargs and (kwargs.get("retain_graph") or kwargs.get("create_graph"))
+                )
+                weighted = (bool(args) and args[0] is not None) or kwargs.get("grad_tensors") is not None
                 line = self._before(site, tensors, keeps=keeps, weighted=weighted)
                 here.in_backward = True
                 here.in_pass = None if line is None else lambda cohorts: self._book(line, cohorts)
@@ -89,6 +99,30 @@ class Passes:
             return backward
 
         patches.wrap(torch.autograd, "backward", make)
+
+    def _cruise(
+        self,
+        original: Callable[..., Any],
+        here: Any,
+        tensors: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        """A pass in level flight."""
+        cruise = self.observer.cruise
+        here.in_backward = True
+        try:
+            result = original(tensors, *args, **kwargs)
+        except BaseException:
+            cruise.leave()
+            raise
+        finally:
+            here.in_backward = False
+        cruise.ends(self.batches.take())
+        if isinstance(tensors, Tensor) and tensors.is_cpu and not _finite_value(tensors):
+            cruise.leave()
+            self.suspicious = True
+        return result
 
     # -- before -----------------------------------------------------------------------------------------
 
@@ -269,7 +303,8 @@ class Passes:
         assert before is not None
         with torch.no_grad():
             added = [
-                g if old is None or g is None else g.detach() - old for g, old in zip(grads, before, strict=True)
+                g if old is None or g is None else g.detach() - old
+                for g, old in zip(grads, before, strict=True)
             ]
         self.observer.post(ev.NormMeasured(None, (cohort.account,), norm(grads), norm(added)))
 

@@ -4,43 +4,103 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 _ABSENT = object()
+
+
+@dataclass(slots=True, eq=False)
+class _Place:
+    """One wrapper under one name, and what it has replaced there."""
+
+    by: Patches
+    owner: Any
+    name: str
+    wrapper: Any
+    replaced: Any
+
+    @property
+    def key(self) -> tuple[int, str]:
+        return id(self.owner), self.name
+
+
+_PLACES: dict[tuple[int, str], list[_Place]] = {}
+"""All that are in use, under each name the oldest first: several audits may run, and end in any order."""
 
 
 class Patches:
     """Replaced attributes, restored in reverse order."""
 
     def __init__(self) -> None:
-        self._undo: list[tuple[Any, str, Any, Any]] = []
+        self._undo: list[_Place | Callable[[], None]] = []
 
-    def wrap(self, owner: Any, name: str, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+    def wrap(self, owner: Any, name: str, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Any:
         """Replace `owner.name` by `make(original)`, looking to the outside like the original."""
-        own = vars(owner).get(name, _ABSENT)
         original = getattr(owner, name)
-        wrapper = functools.wraps(original)(transparent(make(original)))
+        called = original
+        if _is_last(original, _PLACES.get((id(owner), name))):
+            # Another audit's wrapper, which may go before this one.
+            def called(*args: Any, **kwargs: Any) -> Any:
+                return wrapper.__gradledger__(*args, **kwargs)
+
+            transparent(called)
+        wrapper: Any = functools.wraps(original)(transparent(make(called)))
         # torch.compile must run the probes, never trace them.
-        wrapper._torchdynamo_disable = True  # type: ignore[attr-defined]
-        wrapper.__gradledger__ = original  # type: ignore[attr-defined]
+        wrapper._torchdynamo_disable = True
+        wrapper.__gradledger__ = original
+        self.place(owner, name, wrapper)
+        return wrapper
+
+    def place(self, owner: Any, name: str, wrapper: Any) -> None:
+        """Put a wrapper in place, also under a second name of the same function."""
+        place = _Place(self, owner, name, wrapper, vars(owner).get(name, _ABSENT))
+        _PLACES.setdefault(place.key, []).append(place)
+        self._undo.append(place)
         setattr(owner, name, wrapper)
-        self._undo.append((owner, name, own, wrapper))
+
+    def covers(self, owner: Any, name: str) -> bool:
+        """Whether a wrapper of this audit is in use there."""
+        if not is_wrapped(vars(owner).get(name)):
+            return False
+        return any(place.by is self for place in _PLACES.get((id(owner), name), ()))
 
     def later(self, undo: Callable[[], None]) -> None:
         """Also call this when everything is put back."""
-        self._undo.append((undo, "", None, None))
+        self._undo.append(undo)
 
     def restore(self) -> None:
         """Put everything back; what somebody else has replaced since is left to him."""
         while self._undo:
-            owner, name, own, wrapper = self._undo.pop()
-            if not name:
-                owner()
-            elif vars(owner).get(name) is wrapper:
-                if own is _ABSENT:
-                    delattr(owner, name)
-                else:
-                    setattr(owner, name, own)
+            undo = self._undo.pop()
+            if isinstance(undo, _Place):
+                _take_away(undo)
+            else:
+                undo()
+
+
+def _is_last(function: Any, places: list[_Place] | None) -> bool:
+    return bool(places) and places[-1].wrapper is function  # type: ignore[index]
+
+
+def _take_away(place: _Place) -> None:
+    """Put back what was replaced, or join the wrapper above to what was below."""
+    places = _PLACES[place.key]
+    at = places.index(place)
+    above = places[at + 1] if at + 1 < len(places) else None
+    del places[at]
+    if not places:
+        del _PLACES[place.key]
+    if above is not None:
+        if above.replaced is place.wrapper:
+            above.replaced = place.replaced
+        if above.wrapper.__gradledger__ is place.wrapper:
+            above.wrapper.__gradledger__ = above.wrapper.__wrapped__ = place.wrapper.__gradledger__
+    elif vars(place.owner).get(place.name) is place.wrapper:
+        if place.replaced is _ABSENT:
+            delattr(place.owner, place.name)
+        else:
+            setattr(place.owner, place.name, place.replaced)
 
 
 TRANSPARENT = "<gradledger importlib._bootstrap>"

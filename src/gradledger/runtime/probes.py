@@ -12,7 +12,7 @@ from gradledger.runtime.clipping import Clipping
 from gradledger.runtime.cohort import Gone
 from gradledger.runtime.keeping import KeptGraphs
 from gradledger.runtime.loading import Batches
-from gradledger.runtime.observer import Observer
+from gradledger.runtime.observer import Observer, Steady
 from gradledger.runtime.owners import Owners
 from gradledger.runtime.passes import Passes
 from gradledger.runtime.patch import Patches
@@ -26,8 +26,10 @@ from gradledger.runtime.stepping import Steps
 class Probes:
     """Watches this process's use of torch and posts events."""
 
-    def __init__(self, post: Callable[[ev.Event], None], project: str | None = None) -> None:
-        self.observer = Observer(post, Sites(project))
+    def __init__(
+        self, post: Callable[[ev.Event], None], project: str | None = None, steady: Steady | None = None
+    ) -> None:
+        self.observer = Observer(post, Sites(project), steady)
         scaling = Scaling(self.observer)
         owners = Owners(self.observer)
         batches = Batches(self.observer)
@@ -58,6 +60,7 @@ class Probes:
     def end(self, error: BaseException | None = None, *, complete: bool = True) -> None:
         """Look a last time, explain the crash if there was one, and say that nothing more will come."""
         observer = self.observer
+        observer.cruise.leave()
         try:
             observer.settle(list(observer.cohorts), observer.last_event)
         except Gone:

@@ -16,7 +16,14 @@ from gradledger.runtime.observer import Observer
 from gradledger.runtime.patch import Patches
 from gradledger.runtime.shield import shielded
 
-_COLLECTIVES = ("all_reduce", "all_reduce_coalesced", "reduce_scatter_tensor", "all_gather", "reduce", "broadcast")
+_COLLECTIVES = (
+    "all_reduce",
+    "all_reduce_coalesced",
+    "reduce_scatter_tensor",
+    "all_gather",
+    "reduce",
+    "broadcast",
+)
 
 
 class Replicas:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+import weakref
 from collections import deque
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
-
-import sys
-import weakref
 
 from torch import Tensor
 from torch.amp import grad_scaler
@@ -127,7 +126,7 @@ class Scaling:
         for tensor in [result] if isinstance(result, Tensor) else _tensors(result):
             if tensor.grad_fn is not None:
                 self.pending.append((graphs.born(tensor.grad_fn), number))
-        self.observer.send(self.observer.same(("scaled", site, number), lambda: ev.LossScaled(site, number)))
+        self.observer.post(self.observer.same(("scaled", site, number), lambda: ev.LossScaled(site, number)))
 
     def _unscale(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def unscale_(scaler: Any, optimizer: Any) -> Any:
@@ -189,7 +188,7 @@ class Scaling:
         number = self._number(scaler)
         target, cohorts = observer.optimizer(_inner(optimizer))
         key = ("scaler step", site, number, target)
-        observer.send(observer.same(key, lambda: ev.ScalerStepped(site, number, target)))
+        observer.post(observer.same(key, lambda: ev.ScalerStepped(site, number, target)))
         return number, target, cohorts
 
     @shielded
@@ -201,7 +200,9 @@ class Scaling:
         self.observer.post(self.observer.same(key, lambda: ev.StepSkipped(site, accounts, optimizer, scaler)))
 
     @shielded
-    def _refused(self, error: BaseException, site: Site, scaler: int, optimizer: int, cohorts: list[Cohort]) -> None:
+    def _refused(
+        self, error: BaseException, site: Site, scaler: int, optimizer: int, cohorts: list[Cohort]
+    ) -> None:
         accounts = tuple([c.account for c in cohorts])
         for text, reason in _REFUSALS.items():
             if text in str(error):
@@ -218,7 +219,9 @@ class Scaling:
     @shielded
     def _updated(self, scaler: Any, site: Site) -> None:
         number = self._number(scaler)
-        self.observer.send(self.observer.same(("update", site, number), lambda: ev.ScalerUpdated(site, number)))
+        self.observer.post(
+            self.observer.same(("update", site, number), lambda: ev.ScalerUpdated(site, number))
+        )
 
 
 def _inner(optimizer: Any) -> Any:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 from torch.optim import lr_scheduler
 
 from gradledger.ledger import events as ev
 from gradledger.runtime.observer import Observer
-from gradledger.runtime.patch import Patches, is_wrapped
+from gradledger.runtime.patch import TRANSPARENT, Patches
 from gradledger.runtime.shield import shielded
 
 _BASE = lr_scheduler.LRScheduler
@@ -41,13 +42,15 @@ class Scheduling:
         return __init__
 
     def _cover(self, kind: type) -> None:
-        if "step" in vars(kind) and not is_wrapped(vars(kind)["step"]) and self._patches is not None:
-            if issubclass(kind, _BASE):
-                self._patches.wrap(kind, "step", self._step)
+        patches = self._patches
+        if patches is None or "step" not in vars(kind) or not issubclass(kind, _BASE):
+            return
+        if not patches.covers(kind, "step"):
+            patches.wrap(kind, "step", self._step)
 
     def _step(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def step(scheduler: Any, *args: Any, **kwargs: Any) -> Any:
-            if self._depth or sys._getframe(1).f_code.co_name in ("_initial_step", "__init__"):
+            if self._depth or _caller(sys._getframe(1)) in ("_initial_step", "__init__"):
                 return original(scheduler, *args, **kwargs)
             self._depth += 1
             try:
@@ -65,7 +68,9 @@ class Scheduling:
         optimizer = getattr(scheduler, "optimizer", None)
         if optimizer is None or not hasattr(optimizer, "param_groups"):
             return
-        optimizer = getattr(optimizer, "optimizer", optimizer) if hasattr(optimizer, "optimizer") else optimizer
+        optimizer = (
+            getattr(optimizer, "optimizer", optimizer) if hasattr(optimizer, "optimizer") else optimizer
+        )
         site = observer.sites.find(3)
         owner, _ = observer.optimizer(optimizer)
         number = observer.others.known(scheduler)
@@ -82,8 +87,16 @@ class Scheduling:
         observer.post(event)
 
 
+def _caller(frame: FrameType | None) -> str:
+    """The function that calls, behind wrappers of other audits."""
+    while frame is not None and frame.f_code.co_filename == TRANSPARENT:
+        frame = frame.f_back
+    return "" if frame is None else frame.f_code.co_name
+
+
 def _family(kind: type) -> list[type]:
-    return [kind, *(inner for child in kind.__subclasses__() for inner in _family(child))]
+    children: list[type] = kind.__subclasses__()
+    return [kind, *(inner for child in children for inner in _family(child))]
 
 
 def _horizon(scheduler: Any) -> int | None:

@@ -21,6 +21,8 @@ def shielded(method: Method) -> Method:
         if observer.trouble is not None:
             return None
         try:
+            if observer.cruise.on:
+                observer.cruise.leave()
             return method(self, *args, **kwargs)
         except AuditError:
             raise

@@ -32,6 +32,7 @@ class Sites:
         self._project = project + os.sep if project and inside else None
         self._mine: dict[CodeType, bool] = {}
         self._sites: dict[tuple[CodeType, int], Site] = {}
+        self._places: dict[int, tuple[CodeType, int]] = {}
 
     def is_users(self, code: CodeType) -> bool:
         """Whether this code was written by the user, and not installed."""
@@ -44,7 +45,9 @@ class Sites:
                 known = not (
                     name.startswith(self._roots)
                     or (name.startswith(_OURS))
-                    or name.startswith(("<gradledger", "<frozen", "<attrs", "<eval_with_key>", "<__array_function__"))
+                    or name.startswith(
+                        ("<gradledger", "<frozen", "<attrs", "<eval_with_key>", "<__array_function__")
+                    )
                     or "site-packages" in name
                     or "dist-packages" in name
                     or (name.startswith("<string>") and code.co_name != "<module>")
@@ -71,10 +74,19 @@ class Sites:
             found = self._sites.get(key)
             if found is None:
                 found = self._sites[key] = self.at(frame)
+                self._places[id(found)] = key
             return found
-        while start is not None and start.f_back is not None and f"{os.sep}torch{os.sep}" in start.f_code.co_filename:
+        while (
+            start is not None
+            and start.f_back is not None
+            and f"{os.sep}torch{os.sep}" in start.f_code.co_filename
+        ):
             start = start.f_back
         return self.at(start) if start is not None else Site("<unknown>", 1)
+
+    def place(self, site: Site | None) -> tuple[CodeType, int] | None:
+        """The instruction behind a line that `find` has found."""
+        return self._places.get(id(site))
 
     def stack(self, frame: FrameType | None) -> tuple[Site, ...]:
         """The user's lines from this frame outwards, innermost first."""

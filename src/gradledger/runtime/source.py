@@ -11,7 +11,9 @@ from functools import lru_cache
 
 from gradledger.ledger.site import Site
 
-_COUNTED = re.compile(r"accum|micro|step|count|batch|iter|idx|index|last|sync|updat|boundary|every|pending|window|full|ready|\bi\b|\bn\b|\bk\b|\bb\b")
+_COUNTED = re.compile(
+    r"accum|micro|step|count|batch|iter|idx|index|last|sync|updat|boundary|every|pending|window|full|ready|\bi\b|\bn\b|\bk\b|\bb\b"
+)
 _WINDOWED = re.compile(r"accum|micro|grad_steps|chunk|sub_?batch|mini_?step|\bsplit")
 _LOOKS = re.compile(r"grad|parameters\s*\(|norm|\.step\b|scaler|clip|log|hook|state")
 
@@ -88,7 +90,11 @@ def steps_close_windows(steps: Stack, backwards: Stack) -> bool:
         if isinstance(node, ast.If) and id(node) not in shared and _counts(node.test):
             return True
     loops = loops_around(backward.path, backward.line)
-    if loops and not isinstance(loops[0], ast.While) and not loops[0].lineno <= step.line <= (loops[0].end_lineno or 0):
+    if (
+        loops
+        and not isinstance(loops[0], ast.While)
+        and not loops[0].lineno <= step.line <= (loops[0].end_lineno or 0)
+    ):
         head = ast.unparse(loops[0].target) + " " + ast.unparse(loops[0].iter)
         return bool(_WINDOWED.search(head.lower()))
     return False
@@ -109,7 +115,9 @@ def _counts(test: ast.expr) -> bool:
     text = ast.unparse(test).lower()
     if re.search(r"finite|nan|isinf|norm|none|grad_enabled|training|loss|epoch|acc\b|rank", text):
         return False
-    if any(isinstance(n, ast.Compare) and isinstance(n.ops[0], (ast.Eq, ast.GtE, ast.Gt)) for n in ast.walk(test)):
+    if any(
+        isinstance(n, ast.Compare) and isinstance(n.ops[0], (ast.Eq, ast.GtE, ast.Gt)) for n in ast.walk(test)
+    ):
         return True
     return bool(_COUNTED.search(text))
 
@@ -125,7 +133,12 @@ def _function_text(site: Site) -> str:
 
 def nothing_looks(backward: Site | None, clear: Site | None) -> bool:
     """Whether certainly nothing between a backward and a clearing reads a gradient."""
-    if backward is None or clear is None or backward.path != clear.path or backward.function != clear.function:
+    if (
+        backward is None
+        or clear is None
+        or backward.path != clear.path
+        or backward.function != clear.function
+    ):
         return False
     if not 0 < clear.line - backward.line <= 12:
         return False
@@ -152,7 +165,11 @@ def uncalled_clears(path: str) -> Iterator[tuple[Site, str]]:
     """Statements that name zero_grad and do not call it."""
     tree = _tree(path)
     for node in ast.walk(tree) if tree is not None else ():
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Attribute) and node.value.attr == "zero_grad":
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Attribute)
+            and node.value.attr == "zero_grad"
+        ):
             value = node.value
             span = (value.col_offset + 1, value.end_lineno or value.lineno, (value.end_col_offset or 0) + 1)
             yield Site(path, value.lineno, *span), ast.unparse(value)
@@ -164,7 +181,9 @@ def accumulating_statement(path: str, line: int, name: str) -> Site | None:
     found: list[ast.stmt | ast.expr] = []
     for node in ast.walk(tree) if tree is not None else ():
         match node:
-            case ast.AugAssign(target=target) if ast.unparse(target) == name or ast.unparse(target).startswith(f"{name}["):
+            case ast.AugAssign(target=target) if ast.unparse(target) == name or ast.unparse(
+                target
+            ).startswith(f"{name}["):
                 found.append(node)
             case ast.Assign(targets=[target], value=value) if ast.unparse(target) == name:
                 if any(ast.unparse(part) == name for part in ast.walk(value) if isinstance(part, ast.expr)):
@@ -181,7 +200,9 @@ def accumulating_statement(path: str, line: int, name: str) -> Site | None:
 
 
 def _site_of(path: str, node: ast.stmt | ast.expr) -> Site:
-    return Site(path, node.lineno, node.col_offset + 1, node.end_lineno or node.lineno, (node.end_col_offset or 0) + 1)
+    return Site(
+        path, node.lineno, node.col_offset + 1, node.end_lineno or node.lineno, (node.end_col_offset or 0) + 1
+    )
 
 
 def _closest(near: Site | None, before: Site | None, wanted: object) -> Site | None:
@@ -223,7 +244,9 @@ def _clears_gradient(node: ast.stmt) -> bool:
         return (isinstance(value, ast.Constant) and value.value is None) or "zeros" in ast.unparse(value)
     for part in _own(node):
         if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in _CLEARS:
-            if part.func.attr == "_foreach_zero_" or any(_is_grad(inner) for inner in ast.walk(part.func.value)):
+            if part.func.attr == "_foreach_zero_" or any(
+                _is_grad(inner) for inner in ast.walk(part.func.value)
+            ):
                 return True
             if part.func.attr == "zero_":
                 return True
@@ -234,8 +257,14 @@ def _changes_gradient(node: ast.stmt) -> bool:
     if isinstance(node, ast.AugAssign) and any(_is_grad(part) for part in ast.walk(node.target)):
         return True
     for part in _own(node):
-        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr.endswith("_"):
-            if any(_is_grad(inner) for inner in ast.walk(part.func.value)) or part.func.attr.startswith("_foreach"):
+        if (
+            isinstance(part, ast.Call)
+            and isinstance(part.func, ast.Attribute)
+            and part.func.attr.endswith("_")
+        ):
+            if any(_is_grad(inner) for inner in ast.walk(part.func.value)) or part.func.attr.startswith(
+                "_foreach"
+            ):
                 return True
     return False
 

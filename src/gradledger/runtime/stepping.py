@@ -48,10 +48,21 @@ class Steps:
 
         patches.wrap(optim.Optimizer, "__init__", make)
 
+        cruise = self.observer.cruise
+
         def before(optimizer: Any, args: Any, kwargs: Any) -> Any:
-            return self._before(sys._getframe(1), optimizer, args, kwargs)
+            frame = sys._getframe(1)
+            if cruise.on and self._outer is None and len(args) == 1 and not kwargs:
+                if cruise.steps(frame, optimizer):
+                    self._outer = frame
+                    return None
+            return self._before(frame, optimizer, args, kwargs)
 
         def after(optimizer: Any, args: Any, kwargs: Any) -> None:
+            if self._outer is not None and self._pending is None:
+                if sys._getframe(1) is self._outer:
+                    self._outer = None
+                return
             self._after(sys._getframe(1))
 
         for hook in (before, after):
@@ -75,6 +86,7 @@ class Steps:
         self._outer = frame
         self._scaling.stepped = True
         if observer.here.in_pass is not None:
+            observer.cruise.allowed = False  # steps inside backward have an order of their own
             observer.here.in_pass(cohorts)
         observer.settle(cohorts, site)
         closure = args[1] if len(args) > 1 else kwargs.get("closure")
@@ -97,7 +109,9 @@ class Steps:
             self.observer.settle(cohorts, site)
             self._post(site, number, cohorts)
 
-    def _counted(self, closure: Callable[..., Any], number: int, cohorts: list[Cohort], site: Site) -> Callable[..., Any]:
+    def _counted(
+        self, closure: Callable[..., Any], number: int, cohorts: list[Cohort], site: Site
+    ) -> Callable[..., Any]:
         """The closure, telling when an optimizer that has used its gradients evaluates it once more."""
         observer = self.observer
         calls = 0
@@ -138,6 +152,7 @@ class Steps:
         observer.post(event)
         observer.last_step = site
         self._passes.suspicious = False
+        observer.cruise.stepped()
         for cohort in cohorts:
             cohort.spent, cohort.waiting = cohort.held, 0
             cohort.changed_by_step = True

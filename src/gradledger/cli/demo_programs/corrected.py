@@ -96,7 +96,9 @@ with Training("tail leaks into the next epoch") as t:
                 t.updates += 1
 
 with Training("schedule advanced per micro-batch") as t:
-    schedule = torch.optim.lr_scheduler.LinearLR(t.optimizer, 1.0, 0.05, total_iters=EPOCHS * len(LOADER) // WINDOW)
+    schedule = torch.optim.lr_scheduler.LinearLR(
+        t.optimizer, 1.0, 0.05, total_iters=EPOCHS * len(LOADER) // WINDOW
+    )
     for epoch in range(EPOCHS):
         for i, (x, y) in enumerate(LOADER):
             loss = t.loss_fn(t.model(x), y) / WINDOW

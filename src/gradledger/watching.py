@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any
-
-from torch import Tensor, nn
 
 from gradledger.audit.answer import Answer
 from gradledger.host.session import Session
 from gradledger.ledger.account import Account
 from gradledger.ledger.site import Site
+from gradledger.report.forms import renderer
+from gradledger.report.style import facts_of, working_directory
 from gradledger.rules.finding import Finding
+from gradledger.rules.wording import times
+from gradledger.runtime.trainables import parameters_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +54,19 @@ class Ledger:
 
     def __init__(self, things: Iterable[Any], *, fail_fast: bool = False, save: str | None = None) -> None:
         self._session = Session(fail_fast=fail_fast, save=save)
-        self._things = tuple(things)
-        self._only: set[int] | None = None
-        self._begin()
+        self._begin(tuple(things))
 
-    def _begin(self) -> None:
+    def _begin(self, things: tuple[Any, ...]) -> None:
+        """Start, and take up what is there already; the lines that made it are not known."""
         observer = self._session.probes.observer
         self._session.start()
-        site = observer.sites.at(frame) if (frame := observer.sites.frame(sys._getframe(2))) else None
-        for thing in self._things:
+        for thing in things:
             if hasattr(thing, "param_groups"):
-                observer.optimizer(thing, site)
-        for thing in self._things:
-            if isinstance(thing, nn.Module):
-                observer.open([p for p in thing.parameters() if p.requires_grad], site)
+                observer.optimizer(thing, None)
+        for thing in things:
+            parameters = parameters_of(thing)
+            if parameters is not None:
+                observer.open(parameters, None)
 
     def __enter__(self) -> Ledger:
         """Watching began with the construction."""
@@ -85,22 +87,34 @@ class Ledger:
         """What has been found so far; after the end, everything."""
         return self._session.findings
 
-    def balance(self, parameter: Tensor) -> BalanceSheet:
+    def report(self) -> str:
+        """The same to read, with the source lines, as `gradledger run` prints it."""
+        facts = replace(facts_of(sys.stdout, os.environ, working_directory()), colour=False)
+        return renderer("text")(self._session.so_far(), facts).rstrip("\n")
+
+    def balance(self, parameter: Any) -> BalanceSheet:
         """Which micro-batches, from which lines, are in this parameter's `.grad` now."""
-        observer = self._session.probes.observer
+        observer, books = self._session.probes.observer, self._session.books
         cohort = observer.cohort_of(parameter)
         if cohort is None:
             return BalanceSheet("none" if parameter.grad is None else "assigned", ())
+        observer.cruise.leave()
         observer.settle([cohort], observer.sites.find(1))
         cohort = observer.cohort_of(parameter)
         assert cohort is not None
-        books = self._session.journal.books
         return _sheet(books.accounts[cohort.account], books.balances[cohort.account].stale)
 
+    def __str__(self) -> str:
+        return self.report()
+
     def __repr__(self) -> str:
-        """Say how much was seen."""
-        books = self._session.journal.books
-        return f"<gradledger: {books.backwards} backward passes, {books.steps} steps, {len(self.findings)} findings>"
+        books = self._session.books
+        seen = (
+            times(books.backwards, "backward pass"),
+            times(books.steps, "step"),
+            times(len(self.findings), "finding"),
+        )
+        return f"<gradledger: {', '.join(seen)}>"
 
 
 def _sheet(account: Account, stale: int) -> BalanceSheet:
@@ -113,5 +127,5 @@ def _sheet(account: Account, stale: int) -> BalanceSheet:
 
 
 def watch(*things: Any, fail_fast: bool = False, save: str | None = None) -> Ledger:
-    """Audit what happens from here on: everything in this process, the given models and optimizers from the start."""
+    """Audit what happens from here on in this process; given models and optimizers are known at once."""
     return Ledger(things, fail_fast=fail_fast, save=save)
