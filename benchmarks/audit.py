@@ -142,14 +142,12 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     rounds = 5 if arguments.quick else 15
-    print(
-        f"{'CPU time of a step against the unaudited one':<46} median (quartiles), {rounds} interleaved rounds"
-    )
+    title = "CPU time of a step against the unaudited one"
+    print(f"{title:<46} median (quartiles), {rounds} interleaved rounds")
     for case in CASES:
         limit = "" if case.limit is None else f"   goal {case.limit:.2f}x"
-        print(
-            f"{case.name:<28}{'gradledger':<18} {told(compare(case, lambda _: gradledger.watch(), rounds))}{limit}"
-        )
+        ours = told(compare(case, lambda _: gradledger.watch(), rounds))
+        print(f"{case.name:<28}{'gradledger':<18} {ours}{limit}")
         if case.name == "tiny MLP, SGD":
             print(f"{case.name:<28}{'anomaly mode':<18} {told(compare(case, anomaly, rounds))}")
             if importlib.util.find_spec("torch_audit") is not None:

@@ -1,4 +1,4 @@
-"""Torch computes on one thread here: forked children of a process with a pool of threads would wait for it."""
+"""Torch computes on one thread: forked children of a process with a pool of threads would wait for it."""
 
 import os
 

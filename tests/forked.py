@@ -1,4 +1,4 @@
-"""Audits a script in a forked child of this process, which has torch imported already: saves seconds a script."""
+"""Audits a script in a forked child of this process, which has torch imported already: that saves seconds."""
 
 from __future__ import annotations
 

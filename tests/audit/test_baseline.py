@@ -87,6 +87,11 @@ def test_a_damaged_baseline_is_an_error_of_one_line(tmp_path: Path, text: str) -
     assert "\n" not in str(caught.value)
 
 
-def test_a_missing_baseline_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(BaselineError, match="cannot be read"):
+def test_a_missing_baseline_is_an_error_that_tells_how_to_get_one(tmp_path: Path) -> None:
+    with pytest.raises(BaselineError, match="does not exist; --write-baseline"):
         read_baseline(tmp_path / "gone.json")
+
+
+def test_a_baseline_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(BaselineError, match="cannot be read"):
+        read_baseline(tmp_path)

@@ -31,6 +31,16 @@ def test_measured_norms_enter_the_detail() -> None:
     )
 
 
+def test_norms_of_an_earlier_step_are_told_with_that_step() -> None:
+    script = Script().backward(3).step(4).backward(3)
+    script.post(ev.NormMeasured(None, (1,), inside=14.21, alone=0.613)).step(4)
+    script.backward(3).step(4)
+    assert script.only("GL101", 3).detail == (
+        "2 of 3 steps; at the last one 2 of the 3 micro-batches inside each gradient were old "
+        "(measured at step 2: norm 14.2 where this batch alone gives 0.613)"
+    )
+
+
 @pytest.mark.parametrize("order", ["zero first", "zero before backward", "zero last", "zero on both sides"])
 def test_clearing_anywhere_between_step_and_backward_is_right(order: str) -> None:
     script = Script()

@@ -60,6 +60,8 @@ def read_baseline(path: Path) -> Baseline:
     """Read it strictly: a damaged baseline must not silently hide or show everything."""
     try:
         whole = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise BaselineError(f"baseline {path}: does not exist; --write-baseline FILE writes one") from error
     except OSError as error:
         raise BaselineError(f"baseline {path}: cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:

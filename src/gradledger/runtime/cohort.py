@@ -14,8 +14,8 @@ from torch import Tensor
 Change = Literal["same", "none", "new", "replaced", "changed"]
 
 KEPT_WHOLE = 1 << 18
-"""Up to this many numbers a cohort's gradients are kept in hand between two looks, beyond it only the smallest,
-and not even that where all are large: auditing must not hold memory that the program has given up."""
+"""Up to this many numbers a cohort's gradients are kept in hand between two looks, beyond it only the
+smallest, and not even that where all are large: auditing must not hold memory the program has given up."""
 
 
 class Gone(Exception):
@@ -102,7 +102,7 @@ class Cohort:
             self.grads, self.ids, self.versions, self.anchor = [], [], [], None
 
     def disown(self) -> None:
-        """Forget what was remembered of the gradients, so that whatever is there now counts as changed by hand."""
+        """Forget what was remembered of the gradients: whatever is there now counts as changed by hand."""
         grads = self.look()
         self.held = True
         self.ids = [id(grad) if grad is not None else 0 for grad in grads]

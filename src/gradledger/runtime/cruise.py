@@ -1,9 +1,10 @@
 """Level flight: a loop that has repeated itself often enough is checked in outline for a while.
 
-After many identical turns (the same events from the same lines, nothing to report) the probes stop looking at every
-gradient. They check that each call comes from the line that is due and that one gradient of each account is in
-the state that is due, and only count. Every sixty-fourth turn is audited in full again, and anything unexpected ends the
-flight at once: the turns are booked, the unfinished one event by event, and the probe goes on as usual.
+After many identical turns (the same events from the same lines, nothing to report) the probes stop looking
+at every gradient. They check that each call comes from the line that is due and that one gradient of each
+account is in the state that is due, and only count. Every sixty-fourth turn is audited in full again, and
+anything unexpected ends the flight at once: the turns are booked, the unfinished one event by event, and the
+probe goes on as usual.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 from torch import Tensor
 
 from gradledger.ledger import events as ev
+from gradledger.ledger.errors import AuditError
 from gradledger.runtime.cohort import Cohort, Gone, size
 
 TURNS_BEFORE = 32
@@ -93,6 +95,7 @@ class Cruise:
         places: Callable[[Any], tuple[CodeType, int] | None],
         cohorts: Callable[[], Sequence[Cohort]],
         number: Callable[[Any], int | None],
+        fail: Callable[[Exception], None],
     ) -> None:
         self.on = False
         self.allowed = True
@@ -100,6 +103,7 @@ class Cruise:
         """The events since the last step."""
         self._is_calm, self._repeat, self._land = is_calm, repeat, land
         self._places, self._cohorts, self._number = places, cohorts, number
+        self._fail = fail
         self._last: list[ev.Event] = []
         self._streak = 0
         self._proven: list[ev.Event] | None = None
@@ -216,7 +220,11 @@ class Cruise:
         for sentinel in stage.sentinels:
             param = sentinel.ref()
             grad = sentinel.grad
-            if param is None or param.grad is not grad or (grad is not None and grad._version != sentinel.version):
+            if (
+                param is None
+                or param.grad is not grad
+                or (grad is not None and grad._version != sentinel.version)
+            ):
                 self.leave([sentinel])
                 return False
         return True
@@ -228,6 +236,14 @@ class Cruise:
         if not self.on:
             return
         self.on = False
+        try:
+            self._close(touched)
+        except AuditError:
+            raise
+        except Exception as trouble:
+            self._fail(trouble)
+
+    def _close(self, touched: Sequence[Sentinel]) -> None:
         events = [stage.event for stage in self._stages]
         self._repeat(events, self._turns)
         self._land(events[: self._at])

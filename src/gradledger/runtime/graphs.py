@@ -1,4 +1,4 @@
-"""Reading the autograd graph below a loss: its leaves, its root's place in time, and how the loss was reduced."""
+"""Reading the autograd graph below a loss: its leaves, its root's place in time, how the loss was reduced."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from torch import Tensor
 
 MOST_NODES = 100_000
 
-_MEAN_LIKE = ("MseLoss", "NllLoss", "BinaryCrossEntropy", "SmoothL1Loss", "HuberLoss", "KlDiv", "SoftMarginLoss",
-              "MultiMarginLoss", "MultilabelMarginLoss", "PoissonNllLoss", "L1Loss", "CtcLoss")  # fmt: skip
+_MEAN_LIKE = ("MseLoss", "NllLoss", "BinaryCrossEntropy", "SmoothL1Loss", "HuberLoss", "KlDiv",
+              "SoftMarginLoss", "MultiMarginLoss", "MultilabelMarginLoss", "PoissonNllLoss", "L1Loss",
+              "CtcLoss")  # fmt: skip
+_PASSES_ON = ("ToCopyBackward", "ViewBackward", "SqueezeBackward", "UnsqueezeBackward", "SelectBackward",
+              "ReshapeAliasBackward", "CloneBackward", "AliasBackward")  # fmt: skip
 
 
 def roots(tensors: Any) -> list[Any]:
@@ -45,7 +48,8 @@ def contains(starts: list[Any], birth: int) -> bool:
 
 
 def _walk(starts: list[Any], not_before: int | None = None) -> Iterator[Any]:
-    stack, seen = list(starts), set()
+    stack = list(starts)
+    seen: set[Any] = set()
     while stack and len(seen) < MOST_NODES:
         node = stack.pop()
         if node in seen:
@@ -53,12 +57,13 @@ def _walk(starts: list[Any], not_before: int | None = None) -> Iterator[Any]:
         seen.add(node)
         yield node
         for below, _ in node.next_functions:
-            if below is not None and below not in seen:
-                # AccumulateGrad nodes are of no age; they end the graph.
-                if not_before is None or (
-                    not below.name().endswith("AccumulateGrad") and born(below) >= not_before
-                ):
-                    stack.append(below)
+            if below is None or below in seen:
+                continue
+            # AccumulateGrad nodes are of no age; they end the graph.
+            if not_before is None or (
+                not below.name().endswith("AccumulateGrad") and born(below) >= not_before
+            ):
+                stack.append(below)
 
 
 def averaged_twice(node: Any) -> bool:
@@ -122,8 +127,7 @@ def _facts(node: Any, factor: float, depth: int, skip: int) -> LossFacts:
         return _facts(_only(node), factor, depth + 1, skip)
     if name.startswith(("AddBackward", "SubBackward")):
         return _sum_facts(node, factor, depth, skip)
-    if name.startswith(("ToCopyBackward", "ViewBackward", "SqueezeBackward", "UnsqueezeBackward", "SelectBackward",
-                        "ReshapeAliasBackward", "CloneBackward", "AliasBackward")):  # fmt: skip
+    if name.startswith(_PASSES_ON):
         return _facts(_only(node), factor, depth + 1, skip)
     if name.startswith("MeanBackward"):
         return LossFacts("mean", factor, _mean_count(node))
@@ -155,7 +159,7 @@ def _scaled_facts(node: Any, name: str, factor: float, depth: int, skip: int) ->
 
 
 def _divided_sum(node: Any, factor: float, by: float | None) -> LossFacts:
-    """A sum divided by its own size is a mean; by another number it may be a masked mean or a share of a whole."""
+    """A sum divided by its own size is a mean; by another number perhaps a masked mean or a share."""
     sizes = [int(size) for size in getattr(node, "_saved_self_sym_sizes", ())]
     products = {1}
     for size in sizes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections import deque
 from types import FrameType
@@ -118,7 +119,7 @@ class KeptGraphs:
                 if isinstance(v, torch.Tensor)
             ]
         found: set[int] = set()
-        stack = [t.grad_fn for t in tensors if t.grad_fn is not None]
+        stack: list[Any] = [t.grad_fn for t in tensors if t.grad_fn is not None]
         seen: set[Any] = set()
         while stack and len(seen) < 5000 and len(found) < 3:
             node = stack.pop()
@@ -136,6 +137,4 @@ class KeptGraphs:
 
 
 def _caller() -> FrameType | None:
-    import sys
-
     return sys._getframe(2)

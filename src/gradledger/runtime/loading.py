@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -19,10 +21,10 @@ class Batches:
     def __init__(self, observer: Observer) -> None:
         self.observer = observer
         self._fresh: int | None = None
-        self._open = 0
+        self._open: Callable[[], Any] = _nobody
         """The iterator that gave the last batch, and its loader's number: the way of almost every batch."""
         self._open_number: int | None = None
-        self._current: dict[int, int] = {}
+        self._current: dict[int, weakref.ref[Any]] = {}
         self._joined: dict[int, int] = {}
 
     def install(self, patches: Patches) -> None:
@@ -35,10 +37,9 @@ class Batches:
                 except StopIteration:
                     self._ended(iterator)
                     raise
-                if id(iterator) == self._open:
-                    if self._fresh is None:
-                        self._fresh = self._open_number
-                        return batch
+                if self._open() is iterator and self._fresh is None:
+                    self._fresh = self._open_number
+                    return batch
                 self._given(iterator)
                 return batch
 
@@ -49,12 +50,13 @@ class Batches:
     @shielded
     def _given(self, iterator: Any) -> None:
         number = self._number(iterator)
-        if self._current.get(number) != id(iterator):
+        current = self._current.get(number)
+        if current is None or current() is not iterator:
             # A new iterator is a new epoch, also where the old one was not asked for one batch too many.
             if number in self._current:
                 self._post_end(number)
-            self._current[number] = id(iterator)
-        self._open, self._open_number = id(iterator), number
+            self._current[number] = weakref.ref(iterator)
+        self._open, self._open_number = self._current[number], number
         if self._fresh is None:
             self._fresh = number
         else:
@@ -63,16 +65,15 @@ class Batches:
 
     @shielded
     def _ended(self, iterator: Any) -> None:
-        self._open = 0
+        self._open = _nobody
         number = self._number(iterator)
         self._current.pop(number, None)
         self._post_end(number)
 
     def _post_end(self, number: int) -> None:
         for source in {number, self._joined.get(number, number)}:
-            self.observer.post(
-                self.observer.same(("epoch", source), lambda source=source: ev.EpochEnded(None, source))
-            )
+            ended = functools.partial(ev.EpochEnded, None, source)
+            self.observer.post(self.observer.same(("epoch", source), ended))
 
     def _number(self, iterator: Any) -> int:
         # An iterator lives for one epoch; the data set tells which loader it belongs to.
@@ -87,3 +88,7 @@ class Batches:
         """The loader that gave a batch since the last call."""
         fresh, self._fresh = self._fresh, None
         return fresh
+
+
+def _nobody() -> None:
+    """What a reference to an iterator that is gone gives."""

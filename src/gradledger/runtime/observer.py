@@ -5,17 +5,17 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
-import torch
 from torch import Tensor
 
 from gradledger.ledger import events as ev
 from gradledger.ledger.site import Site
 from gradledger.runtime import source
+from gradledger.runtime.alteration import alteration
 from gradledger.runtime.cohort import Cohort, Gone, all_zero
 from gradledger.runtime.cruise import Cruise
+from gradledger.runtime.numbering import Numbering
 from gradledger.runtime.sites import Sites
 
 
@@ -37,30 +37,6 @@ class Steady(Protocol):
 
     def repeat(self, events: Sequence[ev.Event], times: int) -> None:
         """Book it."""
-
-
-class Numbering:
-    """Small numbers for objects, without keeping them alive and without mistaking a new object for a dead one."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[int, tuple[int, weakref.ref[Any]]] = {}
-        self._next = 0
-
-    def known(self, thing: Any) -> int | None:
-        """Its number, if it has one."""
-        entry = self._numbers.get(id(thing))
-        return entry[0] if entry is not None and entry[1]() is thing else None
-
-    def give(self, thing: Any) -> int:
-        """A new number for it."""
-        self._next += 1
-        key, number = id(thing), self._next
-        self._numbers[key] = (number, weakref.ref(thing, lambda ref: self._drop(key, ref)))
-        return number
-
-    def _drop(self, key: int, ref: weakref.ref[Any]) -> None:
-        if key in self._numbers and self._numbers[key][1] is ref:
-            del self._numbers[key]
 
 
 class Observer:
@@ -99,6 +75,7 @@ class Observer:
             places=self.sites.place,
             cohorts=lambda: self.cohorts,
             number=self.optimizers.known,
+            fail=self.fail,
         )
         self.cruise.allowed = steady is not None
         self.trouble: Exception | None = None
@@ -113,6 +90,10 @@ class Observer:
                 self.send(event)
         else:
             self.send(event)
+
+    def fail(self, trouble: Exception) -> None:
+        """Stop booking because of a fault of our own."""
+        self.trouble = trouble
 
     def _land(self, events: Sequence[ev.Event]) -> None:
         """Book the unfinished turn of a flight event by event."""
@@ -145,7 +126,7 @@ class Observer:
     # -- parameters -------------------------------------------------------------------------------------
 
     def open(self, params: Sequence[Tensor], site: Site | None, **facts: Any) -> Cohort | None:
-        """An account for parameters not seen before; those in an outside account move to an optimizer's."""
+        """Open an account for parameters not seen before; known ones stay where they are."""
         optimizer: int | None = facts.get("optimizer")
         new = [p for p in params if self.cohort_of(p) is None]
         if not new:
@@ -170,6 +151,7 @@ class Observer:
             self.by_param[id(p)] = (weakref.ref(p), cohort)
 
     def cohort_of(self, param: Tensor) -> Cohort | None:
+        """The cohort this parameter is in, if it has been seen."""
         entry = self.by_param.get(id(param))
         return entry[1] if entry is not None and entry[0]() is param else None
 
@@ -300,15 +282,15 @@ class Observer:
                     self._cleared(part, now, "zero", site, clear)
                 else:
                     part.spent, part.waiting = False, 0
-                    at = source.hand_written_change(site, before=self.last_event)
-                    self.post(
-                        self.same(
-                            ("assigned", part.account, at), lambda: ev.GradientAssigned(at, (part.account,))
-                        )
-                    )
+                    self._assigned(part, site)
             elif change == "changed":
                 self._changed(part, now, site, clear)
             part.snapshot(now)
+
+    def _assigned(self, cohort: Cohort, site: Site | None) -> None:
+        at = source.hand_written_change(site, before=self.last_event)
+        accounts = (cohort.account,)
+        self.post(self.same(("assigned", accounts, at), lambda: ev.GradientAssigned(at, accounts)))
 
     def moved_by_hand(self, cohort: Cohort, site: Site | None) -> None:
         """Parameters without an optimizer have new values: an update written by hand, or something else."""
@@ -329,7 +311,7 @@ class Observer:
             self._cleared(cohort, grads, "zero", site, clear)
         elif not cohort.changed_by_step:
             at = source.hand_written_change(site, before=self.last_event)
-            how = _alteration(cohort)
+            how = alteration(cohort)
             self.post(
                 self.same(
                     ("changed", cohort.account, at, how),
@@ -373,42 +355,3 @@ class Observer:
             event = ev.GradientCleared(site, accounts, by, to, owner, unread)  # type: ignore[arg-type]
             self.events[key] = event
         self.post(event)
-
-
-@dataclass(frozen=True, slots=True)
-class _Alteration:
-    """What a few values tell of a change by hand."""
-
-    clipping: bool = False
-    divided_by: int = 0
-
-
-def _alteration(cohort: Cohort) -> _Alteration:
-    """Clipping changes values unevenly, or by a factor that changes; normalising divides by a whole number."""
-    before, now = cohort.sample, take_sample(cohort)
-    if before is None or now is None or len(before) != len(now):
-        return _Alteration()
-    ratios = [b / a for a, b in zip(before, now, strict=True) if a]
-    if not ratios or max(map(abs, ratios)) > 1.0 + 1e-6:
-        return _Alteration()
-    ratio, last = max(ratios, key=abs), cohort.last_ratio
-    if max(ratios) - min(ratios) > 1e-3 * abs(ratio):
-        return _Alteration(clipping=True)
-    cohort.last_ratio = ratio
-    by = round(1 / ratio) if ratio else 0
-    if by >= 2 and abs(by * ratio - 1) < 1e-4:
-        return _Alteration(divided_by=by)
-    return _Alteration(clipping=last is not None and abs(last - ratio) > 1e-3 * abs(ratio))
-
-
-def take_sample(cohort: Cohort) -> list[float] | None:
-    """A few numbers of the smallest gradient, to tell one change from another."""
-    grad = cohort.smallest()
-    if grad is None or grad.device.type != "cpu" or grad.is_sparse:
-        return None
-    with torch.no_grad():
-        return [
-            float(v)
-            for v in getattr(grad, "_local_tensor", grad).flatten()[:16].tolist()
-            if isinstance(v, float)
-        ]

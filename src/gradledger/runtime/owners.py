@@ -13,7 +13,7 @@ from gradledger.runtime.cohort import Cohort, Gone
 from gradledger.runtime.observer import Observer
 
 MOST_SCANS = 24
-"""A scan walks all living objects once; a program that makes models without end is not scanned without end."""
+"""A scan walks all living objects; a program that makes models without end is not scanned without end."""
 
 
 class Owners:

@@ -15,12 +15,13 @@ from torch import Tensor, nn
 from gradledger.ledger import events as ev
 from gradledger.ledger.site import Site
 from gradledger.runtime import graphs
+from gradledger.runtime.alteration import take_sample
 from gradledger.runtime.cohort import Cohort, Gone, all_zero, norm
 from gradledger.runtime.keeping import KeptGraphs
 from gradledger.runtime.line import Line
 from gradledger.runtime.loading import Batches
 from gradledger.runtime.loops import Loops
-from gradledger.runtime.observer import Observer, take_sample
+from gradledger.runtime.observer import Observer
 from gradledger.runtime.owners import Owners
 from gradledger.runtime.patch import Patches
 from gradledger.runtime.replicas import Replicas
@@ -31,8 +32,8 @@ MEASURED_NUMBERS = 10_000_000
 """Larger gradients are not copied to measure a single pass."""
 
 
-_PLAIN = ((), (None, None, False), (None, None, None), (None, False, False))
-_PLAIN_WORDS = ({}, {"inputs": None})
+_PLAIN: tuple[tuple[Any, ...], ...] = ((), (None, None, False), (None, None, None), (None, False, False))
+_PLAIN_WORDS: tuple[dict[str, Any], ...] = ({}, {"inputs": None})
 """The arguments of a backward() without anything special, as Tensor.backward() passes them on."""
 
 
@@ -76,7 +77,12 @@ class Passes:
                 here = observer.here
                 if here.in_backward or observer.trouble is not None:
                     return original(tensors, *args, **kwargs)
-                if cruise.on and args in _PLAIN and kwargs in _PLAIN_WORDS and cruise.begins(sys._getframe(1)):
+                if (
+                    cruise.on
+                    and args in _PLAIN
+                    and kwargs in _PLAIN_WORDS
+                    and cruise.begins(sys._getframe(1))
+                ):
                     return self._cruise(original, here, tensors, args, kwargs)
                 site = observer.sites.find(1)
                 # torch's signature: (tensors, grad_tensors, retain_graph, create_graph, ...)
@@ -174,7 +180,7 @@ class Passes:
         return line
 
     def _look_first(self, cohort: Cohort, site: Site) -> None:
-        """Book what the program did to this cohort by hand, and copy it if its next pass is to be measured."""
+        """Book what was done to this cohort by hand, and copy it if its next pass is to be measured."""
         observer = self.observer
         try:
             if cohort.param_mark is not None and cohort.params_moved():

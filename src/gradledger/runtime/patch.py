@@ -110,7 +110,7 @@ through our wrappers still point to the user's line."""
 
 def transparent(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, invisible to the stack level of warnings."""
-    function.__code__ = function.__code__.replace(co_filename=TRANSPARENT)  # type: ignore[attr-defined]
+    function.__code__ = function.__code__.replace(co_filename=TRANSPARENT)
     return function
 
 

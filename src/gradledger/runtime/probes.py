@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from gradledger.ledger import events as ev
@@ -61,10 +62,8 @@ class Probes:
         """Look a last time, explain the crash if there was one, and say that nothing more will come."""
         observer = self.observer
         observer.cruise.leave()
-        try:
+        with suppress(Gone):
             observer.settle(list(observer.cohorts), observer.last_event)
-        except Gone:
-            pass
         if error is not None:
             for event in crash.explain(error, observer.sites):
                 observer.post(event)

@@ -81,7 +81,7 @@ class Replicas:
         return all(map(_fsdp_reduces, modules)) if modules else None
 
     def unreduced(self, cohorts: Sequence[Cohort]) -> list[Cohort]:
-        """FSDP2 keeps unreduced gradients out of sight of `.grad`: the cohorts a pass has filled all the same."""
+        """The cohorts a pass has filled out of sight: FSDP2 keeps unreduced gradients out of `.grad`."""
         modules = self._fsdp()
         if not modules or all(map(_fsdp_reduces, modules)):
             return []

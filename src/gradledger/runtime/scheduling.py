@@ -50,14 +50,16 @@ class Scheduling:
 
     def _step(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def step(scheduler: Any, *args: Any, **kwargs: Any) -> Any:
-            if self._depth or _caller(sys._getframe(1)) in ("_initial_step", "__init__"):
+            if self._depth:
                 return original(scheduler, *args, **kwargs)
+            initial = _caller(sys._getframe(1)) in ("_initial_step", "__init__")
             self._depth += 1
             try:
                 result = original(scheduler, *args, **kwargs)
             finally:
                 self._depth -= 1
-            self._post(scheduler, args, kwargs)
+            if not initial:
+                self._post(scheduler, args, kwargs)
             return result
 
         return step

@@ -12,6 +12,7 @@ from types import CodeType, FrameType
 from gradledger.ledger.site import Site
 
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_MADE_UP = ("<gradledger", "<frozen", "<attrs", "<eval_with_key>", "<__array_function__")
 
 
 def _library_roots() -> tuple[str, ...]:
@@ -43,11 +44,7 @@ class Sites:
                 known = True
             else:
                 known = not (
-                    name.startswith(self._roots)
-                    or (name.startswith(_OURS))
-                    or name.startswith(
-                        ("<gradledger", "<frozen", "<attrs", "<eval_with_key>", "<__array_function__")
-                    )
+                    name.startswith((*self._roots, _OURS, *_MADE_UP))
                     or "site-packages" in name
                     or "dist-packages" in name
                     or (name.startswith("<string>") and code.co_name != "<module>")
@@ -66,7 +63,7 @@ class Sites:
         return None
 
     def find(self, depth: int = 1) -> Site:
-        """The user's line that led to the caller's caller; the library's own where no user code is on the stack."""
+        """The user's line that led to the caller's caller; without user code on the stack a library's."""
         start: FrameType | None = sys._getframe(depth + 1)
         frame = self.frame(start)
         if frame is not None:

@@ -1,4 +1,4 @@
-"""What the source text around a line says: loops, guards, and statements on gradients that no call reveals."""
+"""What the source text around a line says: loops, guards, statements on gradients that no call reveals."""
 
 from __future__ import annotations
 
@@ -257,15 +257,11 @@ def _changes_gradient(node: ast.stmt) -> bool:
     if isinstance(node, ast.AugAssign) and any(_is_grad(part) for part in ast.walk(node.target)):
         return True
     for part in _own(node):
-        if (
-            isinstance(part, ast.Call)
-            and isinstance(part.func, ast.Attribute)
-            and part.func.attr.endswith("_")
-        ):
-            if any(_is_grad(inner) for inner in ast.walk(part.func.value)) or part.func.attr.startswith(
-                "_foreach"
-            ):
-                return True
+        if not isinstance(part, ast.Call) or not isinstance(part.func, ast.Attribute):
+            continue
+        name, target = part.func.attr, part.func.value
+        if name.endswith("_") and (name.startswith("_foreach") or any(map(_is_grad, ast.walk(target)))):
+            return True
     return False
 
 

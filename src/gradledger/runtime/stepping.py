@@ -31,7 +31,7 @@ class Steps:
         self._passes = passes
         self._owners = owners
         self._outer: FrameType | None = None
-        """The frame of the outermost step that is running: wrappers call other optimizers' steps inside theirs."""
+        """The frame of the outermost step that is running: wrappers call others' steps inside their own."""
         self._pending: tuple[Site, int, list[Cohort]] | None = None
         self._counts: dict[int, int] = {}
         self._empty: dict[int, int] = {}
@@ -52,10 +52,10 @@ class Steps:
 
         def before(optimizer: Any, args: Any, kwargs: Any) -> Any:
             frame = sys._getframe(1)
-            if cruise.on and self._outer is None and len(args) == 1 and not kwargs:
-                if cruise.steps(frame, optimizer):
-                    self._outer = frame
-                    return None
+            plain = self._outer is None and len(args) == 1 and not kwargs
+            if cruise.on and plain and cruise.steps(frame, optimizer):
+                self._outer = frame
+                return None
             return self._before(frame, optimizer, args, kwargs)
 
         def after(optimizer: Any, args: Any, kwargs: Any) -> None:
@@ -66,7 +66,7 @@ class Steps:
             self._after(sys._getframe(1))
 
         for hook in (before, after):
-            hook._torchdynamo_disable = True  # type: ignore[attr-defined]
+            setattr(hook, "_torchdynamo_disable", True)  # noqa: B010
         patches.later(optim.register_optimizer_step_pre_hook(before).remove)
         patches.later(optim.register_optimizer_step_post_hook(after).remove)
 

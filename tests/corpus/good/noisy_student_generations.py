@@ -64,12 +64,12 @@ def main():
     labelled = TensorDataset(x[:args.labelled], F.one_hot(y[:args.labelled], 10).float())
     unlabelled, x_test, y_test = x[args.labelled:1300], x[1300:], y[1300:]
     teacher = make_model(32, 0.0)
-    train(teacher, labelled, 12, 5e-3, 0.0)
+    train(teacher, labelled, 40, 1e-2, 0.0)
     print("teacher", accuracy(teacher, x_test, y_test))
     for generation in range(args.generations):
         chosen, soft = pseudo_label(teacher, unlabelled, args.threshold)
         student = make_model(32 * (generation + 2), 0.2)
-        loss = train(student, ConcatDataset([labelled, TensorDataset(chosen, soft)]), 4, 5e-3, 0.1)
+        loss = train(student, ConcatDataset([labelled, TensorDataset(chosen, soft)]), 5, 1e-2, 0.1)
         print(f"generation {generation} pseudo-labels {len(chosen)} loss {loss:.3f} accuracy {accuracy(student, x_test, y_test):.3f}")
         teacher = student
         gc.collect()
