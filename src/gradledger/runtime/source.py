@@ -239,6 +239,8 @@ def _is_grad(node: ast.AST) -> bool:
 
 
 def _clears_gradient(node: ast.stmt) -> bool:
+    if isinstance(node, ast.Delete) and any(_is_grad(target) for target in node.targets):
+        return True
     if isinstance(node, ast.Assign) and any(_is_grad(target) for target in node.targets):
         value = node.value
         return (isinstance(value, ast.Constant) and value.value is None) or "zeros" in ast.unparse(value)
