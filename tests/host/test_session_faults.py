@@ -1,4 +1,4 @@
-"""Programs that go wrong, end early or do odd things: their own result is kept, and what was seen is reported."""
+"""Programs that go wrong, end early or do odd things: their result is kept, what was seen is reported."""
 
 from __future__ import annotations
 
@@ -145,7 +145,9 @@ torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0, error_if_nonfinite=True)
 
 
 @pytest.mark.parametrize(("ending", "said"), CRASHES.values(), ids=CRASHES)
-def test_a_crash_is_the_scripts_own_and_what_was_seen_is_reported(tmp_path: Path, ending: str, said: str) -> None:
+def test_a_crash_is_the_scripts_own_and_what_was_seen_is_reported(
+    tmp_path: Path, ending: str, said: str
+) -> None:
     done = run(tmp_path, STALE + ending)
     assert (done.status, done.stdout) == (1, "trained\n")
     assert ("GL101", line_of(STALE, "stale")) in done.codes()
@@ -292,7 +294,9 @@ print(len(calls))
     assert done.answer["checked"]["steps"] == 6
 
 
-@pytest.mark.parametrize("definition", [REDEFINED["around torch's own"], REDEFINED["autograd.backward itself"]])
+@pytest.mark.parametrize(
+    "definition", [REDEFINED["around torch's own"], REDEFINED["autograd.backward itself"]]
+)
 def test_backward_redefined_hides_no_mistake(tmp_path: Path, definition: str) -> None:
     source = "import torch\ncalls = []\n" + definition + STALE
     assert [code for code, _ in run(tmp_path, source).codes()] == ["GL101"]
@@ -346,7 +350,9 @@ def test_backward_without_any_optimizer(tmp_path: Path) -> None:
 
 
 def test_a_forked_child_that_trains(tmp_path: Path) -> None:
-    source = STALE + "child = os.fork()\nif child:\n    print(os.waitpid(child, 0)[1])\nelse:\n    os._exit(0)\n"
+    source = (
+        STALE + "child = os.fork()\nif child:\n    print(os.waitpid(child, 0)[1])\nelse:\n    os._exit(0)\n"
+    )
     done = run(tmp_path, source)
     assert done.status == 1
     assert done.stdout.splitlines()[0] == "trained"
@@ -358,7 +364,9 @@ def test_a_forked_child_that_trains(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("where", ["missing/report.json", ".", "/dev/full"])
 def test_an_output_that_cannot_be_written(tmp_path: Path, where: str) -> None:
-    done = run(tmp_path, STALE + "sys.exit(7)\n", "--output", where if where[0] == "/" else str(tmp_path / where))
+    done = run(
+        tmp_path, STALE + "sys.exit(7)\n", "--output", where if where[0] == "/" else str(tmp_path / where)
+    )
     assert (done.status, done.stdout) == (7, "trained\n")
     assert "cannot write the report to" in done.stderr
     assert '"GL101"' in done.stderr  # it is not lost
@@ -387,7 +395,10 @@ def test_fail_fast_raises_at_the_step_that_shows_it(tmp_path: Path) -> None:
     stale, step = line_of(STALE, "stale"), line_of(STALE, "stale") + 1
     assert (done.status, done.stdout) == (1, "")
     assert f'script.py", line {step}, in <module>\n    optimizer.step()' in done.stderr
-    assert f"AuditError: GL101 stale-gradient: {tmp_path / 'script.py'}:{stale}: adds to gradients" in done.stderr
+    assert (
+        f"AuditError: GL101 stale-gradient: {tmp_path / 'script.py'}:{stale}: adds to gradients"
+        in done.stderr
+    )
     assert "gradledger explain GL101" in done.stderr
     (finding,) = done.answer["findings"]
     assert (finding["code"], finding["line"], finding["count"]) == ("GL101", stale, 1)

@@ -1,4 +1,4 @@
-"""Training through libraries: right scripts are left in peace, one mistake of the user's is found at the user's line."""
+"""Training through libraries: right scripts are left in peace, a mistake is found at the user's line."""
 
 from __future__ import annotations
 
@@ -123,8 +123,8 @@ import tempfile
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 import torch
 from torch.utils.data import Dataset
-from transformers import (GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM, Trainer, TrainerCallback,
-                          TrainingArguments, set_seed)
+from transformers import (GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM, Trainer,
+                          TrainerCallback, TrainingArguments, set_seed)
 
 
 class Counting(Dataset):
@@ -142,8 +142,9 @@ def gpt2():
 
 
 def llama():
-    return LlamaForCausalLM(LlamaConfig(vocab_size=32, hidden_size=16, intermediate_size=32, num_hidden_layers=1,
-                                        num_attention_heads=2, max_position_embeddings=16))
+    return LlamaForCausalLM(LlamaConfig(vocab_size=32, hidden_size=16, intermediate_size=32,
+                                        num_hidden_layers=1, num_attention_heads=2,
+                                        max_position_embeddings=16))
 
 
 class Quiet(Trainer):
@@ -204,7 +205,8 @@ class NativeScaler:
     def __init__(self):
         self.scaler = torch.amp.GradScaler("cpu", init_scale=1024.0)
 
-    def __call__(self, loss, optimizer, clip_grad=None, parameters=None, create_graph=False, need_update=True):
+    def __call__(self, loss, optimizer, clip_grad=None, parameters=None, create_graph=False,
+                 need_update=True):
         self.scaler.scale(loss).backward(create_graph=create_graph)
         if need_update:
             if clip_grad is not None:
@@ -267,6 +269,15 @@ SCRIPTS = {
     "timm": TIMM,
 }
 
+CLIP = '            self.clip_gradients(optimizer, gradient_clip_val=0.5, gradient_clip_algorithm="norm")\n'
+UNSCALE = "                self.scaler.unscale_(optimizer)\n"
+AGAIN = """\
+class Watcher(TrainerCallback):
+    def on_optimizer_step(self, args, state, control, optimizer=None, **more):
+        optimizer.step()  # <- here
+
+"""
+
 BAD = [
     # library, code, the right text, the wrong text
     (
@@ -278,8 +289,8 @@ BAD = [
     (
         "accelerate",
         "GL105",
-        "            scheduler.step()\n            optimizer.zero_grad()\n",
-        "            optimizer.step()  # <- here\n            scheduler.step()\n            optimizer.zero_grad()\n",
+        "            scheduler.step()\n",
+        "            optimizer.step()  # <- here\n            scheduler.step()\n",
     ),
     (
         "accelerate",
@@ -314,10 +325,8 @@ BAD = [
     (
         "lightning manual",
         "GL304",
-        '            self.clip_gradients(optimizer, gradient_clip_val=0.5, gradient_clip_algorithm="norm")\n'
-        "            optimizer.step()\n",
-        "            optimizer.step()\n"
-        '            self.clip_gradients(optimizer, gradient_clip_val=0.5, gradient_clip_algorithm="norm")  # <- here\n',
+        CLIP + "            optimizer.step()\n",
+        "            optimizer.step()\n" + CLIP.replace("\n", "  # <- here\n"),
     ),
     (
         "transformers",
@@ -335,9 +344,7 @@ BAD = [
         "transformers",
         "GL105",
         "class Watcher(TrainerCallback):\n",
-        "class Watcher(TrainerCallback):\n"
-        "    def on_optimizer_step(self, args, state, control, optimizer=None, **more):\n"
-        "        optimizer.step()  # <- here\n\n",
+        AGAIN,
     ),
     (
         "ignite",
@@ -354,7 +361,7 @@ BAD = [
     (
         "timm",
         "GL301",
-        "                self.scaler.unscale_(optimizer)\n                torch.nn.utils.clip_grad_norm_(parameters, clip_grad)\n",
+        UNSCALE + "                torch.nn.utils.clip_grad_norm_(parameters, clip_grad)\n",
         "                torch.nn.utils.clip_grad_norm_(parameters, clip_grad)  # <- here\n",
     ),
     (
@@ -365,15 +372,16 @@ BAD = [
     ),
     (
         "timm",
-        "GL302",
-        "            self.scaler.step(optimizer)\n",
-        "            optimizer.step()  # <- here\n",
+        "GL101",
+        "        optimizer.zero_grad()\n    scheduler.step()\n",
+        "    scheduler.step()\n",
     ),
 ]
 
 BACKWARDS = {
     "accelerate": "accelerator.backward(loss)",
     "lightning manual": "self.manual_backward(loss)",
+    "timm": "self.scaler.scale(loss).backward",
 }
 """The line to look at where a line is missing."""
 

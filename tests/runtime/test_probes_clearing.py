@@ -165,7 +165,7 @@ def test_clearing_one_parameter_leaves_the_others_accounts_alone() -> None:
 
 
 def test_clearing_one_of_two_models() -> None:
-    (one, first), (other, second) = pair(), pair()
+    (one, _), (other, second) = pair(), pair()
     with watched() as watch:
         (one(torch.ones(1, 3)) + other(torch.ones(1, 3))).sum().backward()
         one.zero_grad()

@@ -149,7 +149,7 @@ def test_plain_loops_turn_as_well() -> None:
     batches = torch.ones(6, 1, 3)
     window = 4
     with watched(model, optimizer) as watch:
-        for epoch in range(4):
+        for _epoch in range(4):
             for i, x in enumerate(batches):
                 (model(x).square().mean() / window).backward()
                 if (i + 1) % window == 0:

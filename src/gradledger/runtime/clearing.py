@@ -14,6 +14,7 @@ from torch.optim import optimizer as optim
 from gradledger.ledger import events as ev
 from gradledger.ledger.site import Site
 from gradledger.runtime.cohort import Cohort, Gone, all_zero
+from gradledger.runtime.loops import Loops
 from gradledger.runtime.observer import Observer
 from gradledger.runtime.patch import Patches
 from gradledger.runtime.shield import shielded
@@ -22,8 +23,9 @@ from gradledger.runtime.shield import shielded
 class Clearing:
     """Sees zero_grad() and books what it really cleared; clearing by hand shows at the next boundary."""
 
-    def __init__(self, observer: Observer) -> None:
+    def __init__(self, observer: Observer, loops: Loops) -> None:
         self.observer = observer
+        self._loops = loops
 
     def install(self, patches: Patches) -> None:
         """Put the probes in place."""
@@ -66,6 +68,8 @@ class Clearing:
 
     def _book(self, cohorts: list[Cohort], site: Site, *, by: str, owner: int | None) -> None:
         observer = self.observer
+        if any(cohort.waiting for cohort in cohorts):
+            self._loops.ended(sys._getframe(3))
         emptied: dict[str, list[Cohort]] = {}
         for cohort in cohorts.copy():
             try:

@@ -16,7 +16,7 @@ from gradledger.runtime import source
 from gradledger.runtime.observer import Observer
 
 _KEY = "gradledger"
-ENOUGH = 8
+ENOUGH = 6
 """So many finished graphs alive at once are no accident."""
 
 
@@ -56,9 +56,9 @@ class KeptGraphs:
         self._tokens.append((self._passes, tokens))
 
     def check(self, site: Site) -> None:
-        """Every sixteenth pass: are graphs of long finished passes still there?"""
+        """Now and then: are graphs of long finished passes still there?"""
         self._passes += 1
-        if self._passes % 16 == 0 or self._passes == 12:
+        if self._passes % 16 == 0 or (self._passes < 64 and self._passes % 4 == 0):
             self.look(site)
 
     def look(self, site: Site) -> None:
@@ -66,7 +66,7 @@ class KeptGraphs:
         alive = sorted(
             n for n, tokens in self._tokens if n < self._passes - 1 and any(r() is not None for r in tokens)
         )
-        if len(alive) < min(ENOUGH, max(5, self._passes - 4)):
+        if len(alive) < ENOUGH:
             return
         frame = self.observer.sites.frame(_caller())
         while frame is not None:

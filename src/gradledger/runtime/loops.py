@@ -11,6 +11,24 @@ from gradledger.runtime import source
 from gradledger.runtime.observer import Observer
 
 
+class _Running:
+    """The loop around the batches, in the call that runs it."""
+
+    def __init__(self, site: Site, frame: FrameType, loop: Any) -> None:
+        self.site = site
+        self.number = 0
+        self._frame, self._code = id(frame), frame.f_code
+        self._first, self._last = loop.lineno, loop.end_lineno or loop.lineno
+
+    def goes_on(self, frame: FrameType | None) -> bool:
+        """Whether its call is on this stack and stands inside the loop."""
+        while frame is not None:
+            if id(frame) == self._frame and frame.f_code is self._code:
+                return self._first <= (frame.f_lineno or 0) <= self._last
+            frame = frame.f_back
+        return False
+
+
 class Loops:
     """Follows the value of the outer loop's variable at lines that accumulate without a data loader."""
 
@@ -19,24 +37,36 @@ class Loops:
         self._marks: dict[Site, tuple[int, Any]] = {}
         self._numbers: dict[Site, int] = {}
         self._last = 1_000_000
+        self._inner: _Running | None = None
 
     def turn(self, site: Site, frame: FrameType | None) -> int | None:
         """The number of the loop around this line's batches; says so first if its outer loop has turned."""
-        mark = self._mark(frame)
-        if mark is None:
-            return None
+        mark = self._mark(site, frame)
         number = self._numbers.get(site)
         if number is None:
             self._last += 1
             number = self._numbers[site] = self._last
-        if site in self._marks and self._marks[site] != (number, mark):
+        if self._inner is not None:
+            self._inner.number = number
+        if mark is not None and site in self._marks and self._marks[site] != (number, mark):
             self.observer.post(
                 self.observer.same(("turn", number), lambda: ev.EpochEnded(site, number, exhausted=False))
             )
         self._marks[site] = (number, mark)
         return number
 
-    def _mark(self, frame: FrameType | None) -> Any:
+    def ended(self, frame: FrameType | None) -> None:
+        """Gradients are being cleared: if the batches' loop is over by now, its last ones were left."""
+        inner, self._inner = self._inner, None
+        if inner is None:
+            return
+        if inner.goes_on(frame):
+            self._inner = inner
+            return
+        site, number = inner.site, inner.number
+        self.observer.post(self.observer.same(("over", number), lambda: ev.EpochEnded(site, number)))
+
+    def _mark(self, site: Site, frame: FrameType | None) -> Any:
         """What tells one turn of the second loop outwards from the next."""
         sites = self.observer.sites
         seen = 0
@@ -45,6 +75,8 @@ class Loops:
         while frame is not None and depth < 12:
             for loop in source.loops_around(frame.f_code.co_filename, frame.f_lineno or 0):
                 seen += 1
+                if seen == 1:
+                    self._inner = _Running(site, frame, loop)
                 if seen == 2:
                     return self._value(frame, loop)
             depth += 1

@@ -43,7 +43,7 @@ class Probes:
             batches,
             replicas,
             Steps(self.observer, scaling, passes, owners),
-            Clearing(self.observer),
+            Clearing(self.observer, passes.loops),
             Clipping(self.observer, scaling),
             Scheduling(self.observer),
         )

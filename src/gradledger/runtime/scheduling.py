@@ -130,8 +130,9 @@ def _numbers(function: Any) -> list[int]:
     found += list(vars(function).values()) if hasattr(function, "__dict__") else []
     code = getattr(function, "__code__", None)
     if code is not None:
-        owner = getattr(function, "__self__", None)
-        found += [vars(owner).get(name) for name in code.co_names if hasattr(owner, "__dict__")]
+        owners = [getattr(function, "__self__", None), *found]
+        settings = [vars(owner) for owner in owners if hasattr(owner, "__dict__")]
+        found += [fields.get(name) for fields in settings for name in code.co_names]
         found += [function.__globals__.get(name) for name in code.co_names]
         found += list(code.co_consts)
     return [n for n in found if isinstance(n, int) and not isinstance(n, bool) and n > 1]
