@@ -27,6 +27,10 @@ def test_wrap_keeps_words_and_breaks_what_is_too_long() -> None:
     assert wrap("", 10) == [""]
 
 
+def test_wrap_ends_where_there_is_no_room_at_all() -> None:
+    assert wrap("abc d", -3) == ["ab", "c", "d"]
+
+
 @steady
 @given(st.text(), st.integers(2, 40), st.integers(2, 40))
 def test_no_line_is_wider_than_asked(text: str, first: int, rest: int) -> None:

@@ -34,7 +34,7 @@ def wrap(text: str, first: int, rest: int | None = None) -> list[str]:
         else:
             lines.append(line)
             line = word
-        while cells(line) > (room := rest if lines else first):
+        while line and cells(line) > (room := rest if lines else first):
             head, line = _split(line, max(2, room))
             lines.append(head)
     return [*lines, line] if line or not lines else lines

@@ -77,7 +77,7 @@ def _row(shown: Shown, head: str, blank: str, column: int, facts: StreamFacts) -
     if not beside:
         start = min(len(code) - len(code.lstrip(" ")) + 2, 12)
         indent = " " * (start + cells(facts.pointer) + 1)
-    room = facts.width - max(cells(blank), cells(head) if beside else 0) - len(indent)
+    room = max(facts.width - max(cells(blank), cells(head) if beside else 0) - len(indent), 8)
     for role, remark in shown.remarks:
         for number, text in enumerate(wrap(facts.prose(remark), room)):
             left, front = (gutter, code) if not rows else (under, "")

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from gradledger.ledger import events as ev
 from gradledger.ledger.errors import AuditError
-from gradledger.runtime.cohort import Cohort, Gone, size
+from gradledger.runtime.cohort import KEPT_WHOLE, Cohort, Gone, size
 
 TURNS_BEFORE = 32
 TURNS_AT_ONCE = 63
@@ -134,6 +134,8 @@ class Cruise:
             return False
         try:
             sentinels = {number: Sentinel(cohort) for number, cohort in cohorts.items()}
+            if any(min(map(size, cohort.params())) > KEPT_WHOLE for cohort in cohorts.values()):
+                return False  # a sentinel holds its gradient, and one so large must not be held
         except Gone:
             return False
         stages = []
@@ -187,10 +189,12 @@ class Cruise:
         stage = self._stages[self._at]
         fitting = stage.event.loader == loader  # type: ignore[attr-defined]
         for sentinel in stage.sentinels:
-            old, version = sentinel.grad, sentinel.version
-            sentinel.note()
-            if sentinel.grad is None or (sentinel.grad is old and sentinel.version == version):
+            param = sentinel.ref()
+            grad = None if param is None else param.grad
+            version = 0 if grad is None else grad._version
+            if grad is None or (grad is sentinel.grad and version == sentinel.version):
                 fitting = False
+            sentinel.grad, sentinel.version = grad, version
         self._at += 1
         if not fitting:
             self._proven = None

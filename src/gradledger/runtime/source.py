@@ -14,7 +14,9 @@ from gradledger.ledger.site import Site
 _COUNTED = re.compile(
     r"accum|micro|step|count|batch|iter|idx|index|last|sync|updat|boundary|every|pending|window|full|ready|\bi\b|\bn\b|\bk\b|\bb\b"
 )
-_WINDOWED = re.compile(r"accum|micro|grad_steps|chunk|sub_?batch|sub_?i\b|sub_?iter|iter_?size|update_freq|mini_?step|\bsplit")
+_WINDOWED = re.compile(
+    r"accum|micro|grad_steps|chunk|sub_?batch|sub_?i\b|sub_?iter|iter_?size|update_freq|mini_?step|\bsplit"
+)
 _LOOKS = re.compile(r"grad|parameters\s*\(|norm|\.step\b|scaler|clip|log|hook|state")
 
 _CLEARS = {"zero_", "detach_", "_foreach_zero_", "fill_"}
