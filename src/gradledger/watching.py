@@ -122,7 +122,10 @@ def _sheet(account: Account, stale: int) -> BalanceSheet:
         Entry(posting.site, stale if index == len(account.stale) - 1 else 0, used=True)
         for index, posting in enumerate(account.stale)
     )
-    fresh = tuple(Entry(run.posting.site, run.count, used=False) for run in account.fresh)
+    waiting: dict[Site | None, int] = {}
+    for run in account.fresh:
+        waiting[run.posting.site] = waiting.get(run.posting.site, 0) + run.count
+    fresh = tuple(Entry(site, count, used=False) for site, count in waiting.items())
     return BalanceSheet(account.content, (*(e for e in used if e.micro_batches), *fresh))
 
 

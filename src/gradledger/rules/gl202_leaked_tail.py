@@ -91,7 +91,8 @@ class _Told:
 
 
 def _leaked(book: OptimizerBook, size: int) -> _Told | None:
-    leaks = [(w, tally) for w, tally in book.windows.items() if w.tail and w.size > size]
+    # A window that ends with its epoch was flushed; a leak has micro-batches of the next epoch in it.
+    leaks = [(w, tally) for w, tally in book.windows.items() if w.tail and w.size > max(size, w.tail)]
     if not leaks:
         return None
     window = max(leaks, key=lambda leak: leak[1].count)[0]
@@ -105,7 +106,18 @@ def _leaked(book: OptimizerBook, size: int) -> _Told | None:
 
 
 def _lost(book: OptimizerBook, size: int, step: Site | None) -> _Told | None:
-    tails = Counter({key: count for key, count in book.lost_tails.items() if key[1] < size})
+    # A line that also clears whole unused windows does so on purpose: the first of two passes.
+    habitual = {
+        lost.cleared.site for window in book.windows for lost in window.lost() if not lost.after_epoch
+    }
+    habitual |= {cleared.site for cleared, tail in book.lost_tails if tail >= size}
+    tails = Counter(
+        {
+            (cleared, tail): count
+            for (cleared, tail), count in book.lost_tails.items()
+            if tail < size and cleared.site not in habitual
+        }
+    )
     if not tails:
         return None
     (cleared, tail), _ = tails.most_common(1)[0]

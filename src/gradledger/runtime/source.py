@@ -148,16 +148,19 @@ def nothing_looks(backward: Site | None, clear: Site | None) -> bool:
     return not any(_LOOKS.search(text) for text in between)
 
 
+@lru_cache(maxsize=1024)
 def hand_written_clear(near: Site | None, *, before: Site | None = None) -> Site | None:
     """The statement that most likely emptied gradients without a call of zero_grad()."""
     return _closest(near, before, _clears_gradient)
 
 
+@lru_cache(maxsize=1024)
 def hand_written_change(near: Site | None, *, before: Site | None = None) -> Site | None:
     """The statement that most likely altered gradients in place."""
     return _closest(near, before, _changes_gradient)
 
 
+@lru_cache(maxsize=1024)
 def hand_written_update(near: Site | None, *, before: Site | None = None) -> Site | None:
     """The statement that most likely applied gradients to parameters without an optimizer."""
     return _closest(near, before, _updates_parameter)
