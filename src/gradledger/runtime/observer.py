@@ -56,7 +56,6 @@ class Observer:
         self.last_backward: Site | None = None
         self.stacks: dict[Site, source.Stack] = {}
         """How each backward() line was first reached."""
-        self.last_step: Site | None = None
         self.last_event: Site | None = None
         self.here = _Here()
         self.several = False

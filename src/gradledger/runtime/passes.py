@@ -64,7 +64,7 @@ class Passes:
         self.suspicious = False
         """A loss was not finite: the next step looks at its gradients."""
         self._lines: dict[int, Line] = {}
-        self._retained: list[tuple[int, Site, frozenset[int]]] = []
+        self._retained: list[tuple[int, Site]] = []
         self._measuring = False
 
     def install(self, patches: Patches) -> None:
@@ -231,11 +231,11 @@ class Passes:
     def _repeats(self, tensors: Any, site: Site, *, keeps: bool) -> Site | None:
         """An earlier backward, kept alive by retain_graph, whose root lies inside this graph."""
         starts = graphs.roots(tensors)
-        waiting = {c.account for c in self.observer.mine() if c.waiting}
-        self._retained = [r for r in self._retained if waiting][-8:]
-        found = next((at for birth, at, _ in self._retained if graphs.contains(starts, birth)), None)
+        waiting = any(cohort.waiting for cohort in self.observer.mine())
+        self._retained = self._retained[-8:] if waiting else []
+        found = next((at for birth, at in self._retained if graphs.contains(starts, birth)), None)
         if keeps and starts:
-            self._retained.append((graphs.born(starts[0]), site, frozenset()))
+            self._retained.append((graphs.born(starts[0]), site))
         return found
 
     # -- after ------------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 from gradledger.ledger import events as ev
 from gradledger.runtime import crash, source
@@ -71,7 +70,3 @@ class Probes:
             for site, text in source.uncalled_clears(observer.last_backward.path):
                 observer.post(ev.ClearNotCalled(site, text))
         observer.post(ev.RunEnded(None, complete and error is None))
-
-    def accounts_of(self, params: Any) -> list[int]:
-        """The accounts in which these parameters are booked."""
-        return [cohort.account for cohort in self.observer.cohorts_of(list(params))]

@@ -150,7 +150,6 @@ class Steps:
             event = ev.OptimizerStepped(site, accounts, number, scaler, nonfinite, windowed)
             observer.events[key] = event
         observer.post(event)
-        observer.last_step = site
         self._passes.suspicious = False
         observer.cruise.stepped()
         for cohort in cohorts:
