@@ -1,0 +1,1 @@
+"""From files to findings: reading, checking each program, repairing, without running anything."""

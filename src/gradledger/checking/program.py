@@ -1,0 +1,90 @@
+"""One program's text -> findings."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from gradledger.audit.auditor import Auditor
+from gradledger.ledger.journal import Journal
+from gradledger.rules.finding import Certainty, Finding
+from gradledger.static.explore import Trace, explore, parse
+
+FindModule = Callable[[str, str, int], "tuple[str, str] | None"]
+"""(dotted name, path of the importing file, level of a relative import) -> (path, text) of its source."""
+
+_TORCH = re.compile(r"\b(?:torch|lightning|pytorch_lightning|accelerate|transformers|ignite|fastai)\b")
+_UNLINKED = frozenset({"GL106", "GL309", "GL401", "GL402", "GL403", "GL404"})
+"""Rules that need to know which optimizer holds which parameters."""
+
+
+class ProgramError(Exception):
+    """The text is no program that can be read: at which line, and why."""
+
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(reason)
+        self.line = line
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What was found in one program."""
+
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...] = ()
+
+
+def check_program(text: str, path: str, find_module: FindModule | None = None) -> Judged:
+    """The findings in one program, without repairs."""
+    if "backward" not in text:
+        return Judged(())
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            unit = parse(text, path)
+    except SyntaxError as error:
+        raise ProgramError(error.lineno or 1, error.msg) from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise ProgramError(1, str(error) or type(error).__name__) from None
+    if not _TORCH.search(text):
+        return Judged(())
+    exploration = explore(unit, find_module)
+    notes = (f"{path}: too large to follow to the end; part of it was not checked",) if exploration.cut_short else ()
+    return Judged(tuple(judge(exploration.traces)), notes)
+
+
+def judge(traces: Iterable[Trace]) -> list[Finding]:
+    """What the rules say of all paths: certain where every path that runs these lines says so."""
+    said: dict[tuple[str, str, int], list[tuple[int, Finding]]] = {}
+    lines: list[set[tuple[str, int]]] = []
+    for number, trace in enumerate(traces):
+        auditor = Auditor()
+        journal = Journal(auditor)
+        journal.post_all(trace.events)
+        lines.append({(e.site.path, e.site.line) for e in trace.events if e.site is not None})
+        for finding in auditor.findings(journal.books):
+            if trace.ambiguous and finding.code in _UNLINKED:
+                continue
+            place = f"{finding.code}:{finding.site.path}:{finding.site.line}"
+            if finding.code in trace.doubts or place in trace.doubts:
+                finding = replace(finding, certainty=Certainty.POSSIBLE)
+            said.setdefault((finding.code, finding.site.path, finding.site.line), []).append((number, finding))
+    findings = [_joined(statements, lines) for statements in said.values()]
+    return sorted(findings, key=lambda f: (f.site.path, f.site.line, f.code))
+
+
+def _joined(statements: list[tuple[int, Finding]], lines: list[set[tuple[str, int]]]) -> Finding:
+    finding = next((f for _, f in statements if f.certainty is Certainty.CERTAIN), statements[0][1])
+    involved = {(site.path, site.line) for site in (finding.site, *(r.site for r in finding.related))}
+    speaking = {number for number, f in statements if f.certainty is Certainty.CERTAIN}
+    silent = any(involved <= ran and number not in speaking for number, ran in enumerate(lines))
+    return replace(
+        finding,
+        certainty=Certainty.POSSIBLE if silent or not speaking else Certainty.CERTAIN,
+        count=None,
+        first_step=None,
+        detail="",
+    )

@@ -1,0 +1,254 @@
+"""What happens to gradients is written down here as the ledger's events."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import replace
+
+from gradledger.ledger import events as ev
+from gradledger.static.state import Keeping, State
+from gradledger.static.values import (
+    NOTHING,
+    Accelerator,
+    Accounts,
+    Optimizer,
+    Scaler,
+    Scheduler,
+    Tensor,
+    Unknown,
+)
+
+_PLAIN = re.compile(r"self|optimi[sz]ers?|optims?|opts?|nets?|networks?|models?|params?|[^a-z0-9]+")
+
+
+class Entries(State):
+    """The part of the machine that keeps the journal."""
+
+    # -- who holds what -----------------------------------------------------------------------------------
+
+    def opaque_optimizer(self, label: str) -> Optimizer:
+        """The optimizer behind a name that was not built in sight."""
+        known = self.roles.get(label)
+        if isinstance(known, Optimizer):
+            return known
+        self.learnt.optimizers[label] = None
+        account = self.open_account(f"the parameters of {label}", None, opaque=True)
+        optimizer = Optimizer(self.fresh(), "", frozenset((account,)), label, foreign=True)
+        self.boxes[account].held_by = optimizer.number
+        self.roles[label] = optimizer
+        self.optimizers.append(optimizer)
+        self.events.append(ev.AccountTaken(None, (account,), optimizer.number))
+        return optimizer
+
+    def resolve(self, accounts: Accounts) -> Accounts:
+        """Accounts of models that cannot be seen, replaced by those of the optimizers that hold them."""
+        if not self.scale.optimizers:
+            return accounts
+        found: set[int] = set()
+        for number in accounts:
+            box = self.boxes[number]
+            holders = self._holders(box.name) if box.opaque and box.held_by is None else []
+            if holders:
+                for holder in holders:
+                    found |= holder.accounts or NOTHING
+            else:
+                found.add(number)
+        return frozenset(found)
+
+    def _holders(self, name: str) -> list[Optimizer]:
+        unseen = [self.opaque_optimizer(label) for label in self.scale.optimizers]
+        if len(unseen) == 1:
+            return unseen
+        core = _core(name)
+        matching = [optimizer for optimizer in unseen if core and _alike(core, _core(optimizer.name))]
+        if len(matching) == 1:
+            return matching
+        self.ambiguous = True
+        return unseen
+
+    def _presumed(self) -> Accounts:
+        """What a loss of unseen origin reaches: everything that is trained here."""
+        for label in self.scale.optimizers:
+            self.opaque_optimizer(label)
+        live = [optimizer for optimizer in self.optimizers if optimizer.accounts]
+        if len(live) > 1:
+            self.ambiguous = True
+        found: Accounts = NOTHING
+        for optimizer in live:
+            found |= optimizer.accounts or NOTHING
+        return found
+
+    # -- passes -------------------------------------------------------------------------------------------
+
+    def backward(self, node: ast.AST, root: Tensor, *, keep: bool = False, inputs: Accounts | None = None) -> None:
+        """backward() ran."""
+        site = self.site(node)
+        reached = self.live(root.deps) if not root.leaf else root.deps
+        if not reached and root.opaque:
+            reached = self._presumed()
+        reached = self.resolve(reached)
+        if inputs is not None:
+            reached = self.resolve(inputs)
+        repeats = next(
+            (self.roots[part] for part in sorted(root.parts | {root.serial}) if part in self.retained), None
+        )
+        data = {number for number in reached if self.boxes[number].data}
+        loop = self.loops[-1] if self.loops else None
+        loader = next((turn for turn in reversed(self.loops) if turn.loader), None)
+        drawn = loader is not None and loader.drawn
+        for turn in self.loops:
+            turn.drawn = False
+            turn.passes += 1
+        event = ev.BackwardRan(
+            site,
+            tuple(sorted(reached)),
+            scaled_by=root.scaled_by,
+            reduced=root.reduced,
+            repeats=repeats,
+            wants_input=bool(data),
+            loader=loader.number if loader is not None and drawn else None,
+            loop=None if drawn or loop is None else loop.number,
+            kept_graph=keep,
+        )
+        self.events.append(event)
+        self.roots[root.serial] = site
+        self.covered |= root.parts | {root.serial}
+        if keep:
+            self.retained |= {root.serial}
+        for number in reached:
+            self.boxes[number].content = "held"
+        if root.presumed:
+            self.doubts.add(f"GL201:{site.path}:{site.line}")
+        if event.accounts:
+            self.events.append(
+                ev.LossMeasured(site, event.accounts, root.reduction, root.factor, None)
+            )
+
+    def cleared(self, node: ast.AST, accounts: Accounts, by: str, *, to: str = "none", owner: int | None = None) -> None:
+        """Gradients were cleared."""
+        accounts = self.resolve(accounts)
+        for number in accounts:
+            self.boxes[number].content = "zero" if to == "zero" and self.boxes[number].content in ("held", "zero") else "none"
+        self.events.append(
+            ev.GradientCleared(self.site(node), tuple(sorted(accounts)), by, to, owner, unread=True)  # type: ignore[arg-type]
+        )
+
+    # -- steps --------------------------------------------------------------------------------------------
+
+    def stepped(self, node: ast.AST, optimizer: Optimizer, scaler: Scaler | None = None) -> None:
+        """An optimizer stepped."""
+        accounts = tuple(sorted(optimizer.accounts or ()))
+        self.events.append(
+            ev.OptimizerStepped(
+                self.site(node),
+                accounts,
+                optimizer.number,
+                None if scaler is None else scaler.number,
+                windowed=self.windowed,
+            )
+        )
+
+    def stepped_by_hand(self, node: ast.AST, accounts: Accounts) -> None:
+        """The program applied gradients itself."""
+        accounts = self.resolve(accounts)
+        for number in accounts:
+            self.boxes[number].data = False
+            self.boxes[number].handled = True
+        self.events.append(
+            ev.OptimizerStepped(self.site(node), tuple(sorted(accounts)), None, windowed=self.windowed)
+        )
+
+    def scheduled(self, node: ast.AST, scheduler: Scheduler, *, explicit: bool) -> None:
+        """A scheduler advanced."""
+        self.events.append(
+            ev.SchedulerStepped(self.site(node), scheduler.number, scheduler.optimizer.number, explicit)
+        )
+
+    # -- around a step ------------------------------------------------------------------------------------
+
+    def clipped(self, node: ast.AST, accounts: Accounts, *, measures: bool = False) -> None:
+        """Gradients were clipped."""
+        accounts = self.resolve(accounts)
+        if accounts:
+            self.events.append(
+                ev.GradientsClipped(self.site(node), tuple(sorted(accounts)), only_measures=measures)
+            )
+
+    def changed(self, node: ast.AST, accounts: Accounts, *, clipping: bool = False, divided_by: int = 0) -> None:
+        """Gradients were altered by hand."""
+        accounts = self.resolve(accounts)
+        if accounts:
+            self.events.append(
+                ev.GradientChanged(self.site(node), tuple(sorted(accounts)), clipping, divided_by)
+            )
+
+    def unscaled(self, node: ast.AST, scaler: Scaler, optimizer: Optimizer) -> None:
+        """A scaler divided its scale out."""
+        self.events.append(
+            ev.GradientsUnscaled(
+                self.site(node), tuple(sorted(optimizer.accounts or ())), scaler.number, optimizer.number
+            )
+        )
+
+    # -- losses that are kept -----------------------------------------------------------------------------
+
+    def keeps(self, node: ast.AST, name: str, holder: int, loss: Tensor, whole: Tensor | None) -> None:
+        """A variable or a list now also holds this loss with its graph."""
+        if not loss.deps or self.no_grad:
+            return
+        site = self.site(node)
+        keeping = self.keepings.setdefault((site, holder), Keeping(site, name))
+        keeping.serials.append(loss.serial)
+        if whole is not None:
+            keeping.whole.append(whole.serial)
+
+    def say_what_is_kept(self) -> None:
+        """Graphs of finished passes that a variable still refers to."""
+        for keeping in self.keepings.values():
+            if any(serial in self.covered for serial in keeping.whole):
+                continue
+            held = [serial for serial in keeping.serials if serial in self.roots]
+            if len(held) >= 2:
+                self.events.append(ev.GraphKept(keeping.site, keeping.name, len(held)))
+
+    # -- endings ------------------------------------------------------------------------------------------
+
+    def withdraw_untold(self) -> None:
+        """Forget optimizers of which not everything was seen."""
+        cleared: set[int] = set()
+        for event in self.events:
+            if isinstance(event, ev.GradientCleared | ev.GradientAssigned):
+                cleared.update(event.accounts)
+        gone: set[int] = set()
+        accounts: set[int] = set()
+        for optimizer in self.optimizers:
+            blind = optimizer.foreign and not cleared & (optimizer.accounts or NOTHING)
+            if optimizer.untold or blind or self.hooked:
+                gone.add(optimizer.number)
+                accounts |= optimizer.accounts or NOTHING
+        if gone:
+            self.events = [kept for event in self.events if (kept := _without(event, gone, accounts)) is not None]
+
+
+def _without(event: ev.Event, gone: set[int], accounts: set[int]) -> ev.Event | None:
+    number = getattr(event, "optimizer", None)
+    if number is not None and number in gone:
+        return None
+    touched = getattr(event, "accounts", None)
+    if touched and not accounts.isdisjoint(touched):
+        left = tuple(account for account in touched if account not in accounts)
+        return replace(event, accounts=left) if left else None  # type: ignore[call-arg]
+    return event
+
+
+def _core(name: str) -> str:
+    last = re.split(r"[.\[]", name.replace("self.", ""))[-1]
+    return _PLAIN.sub("", re.sub(r"([a-z])([A-Z])", r"\1_\2", last).lower())
+
+
+def _alike(one: str, other: str) -> bool:
+    return bool(one) and bool(other) and (one.startswith(other) or other.startswith(one))
+
+
+__all__ = ["Accelerator", "Entries", "Unknown"]

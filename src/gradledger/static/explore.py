@@ -1,0 +1,132 @@
+"""A program along all its paths: attempts until the scale is right, then one run for each choice."""
+
+from __future__ import annotations
+
+import ast
+from collections import deque
+from dataclasses import dataclass, replace
+
+from gradledger.ledger import events as ev
+from gradledger.static.imports import FindModule
+from gradledger.static.machine import Machine, Start, starts
+from gradledger.static.scale import Scale
+from gradledger.static.unit import Unit
+
+MOST_PATHS = 24
+MOST_WORK = 400_000
+"""How many expressions are evaluated for one file at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One path through the program."""
+
+    events: tuple[ev.Event, ...]
+    doubts: frozenset[str]
+    """Codes, or CODE:path:line, of which this path cannot be certain."""
+    ambiguous: bool
+    """It cannot be told which optimizer holds which parameters."""
+    scale: Scale
+    start: Start
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """All paths, and whether some were left out."""
+
+    traces: tuple[Trace, ...]
+    cut_short: bool
+
+
+def explore(unit: Unit, find_module: FindModule | None = None) -> Exploration:
+    """Execute the file, then every function of it that matters and has not run."""
+    explorer = _Explorer(unit, find_module)
+    explorer.follow(Start())
+    for start in starts(unit, explorer.ran):
+        explorer.follow(start)
+    return Exploration(tuple(explorer.traces), explorer.cut_short)
+
+
+class _Explorer:
+    def __init__(self, unit: Unit, find_module: FindModule | None) -> None:
+        self.unit = unit
+        self.find_module = find_module
+        self.units: dict[str, Unit | None] = {}
+        self.ran: set[int] = set()
+        self.traces: list[Trace] = []
+        self.cut_short = False
+        self.work = MOST_WORK
+
+    def follow(self, start: Start) -> None:
+        """All paths from one start."""
+        scale = Scale()
+        queue: deque[tuple[bool, ...]] = deque([()])
+        seen = {()}
+        paths = 0
+        while queue and paths < MOST_PATHS and self.work > 0:
+            forced = queue.popleft()
+            machine, scale = self._attempt(start, scale, forced)
+            paths += 1
+            self.ran |= machine.ran
+            self.cut_short = self.cut_short or machine.cut_short
+            if any(isinstance(event, ev.BackwardRan | ev.OptimizerStepped) for event in machine.events):
+                self.traces.append(
+                    Trace(
+                        merged(machine.events),
+                        frozenset(machine.doubts),
+                        machine.ambiguous,
+                        machine.scale,
+                        start,
+                    )
+                )
+            for at in range(len(forced), len(machine.choices)):
+                other = (*machine.choices[:at], not machine.choices[at])
+                if other not in seen:
+                    seen.add(other)
+                    queue.append(other)
+        self.cut_short = self.cut_short or self.work <= 0
+
+    def _attempt(self, start: Start, scale: Scale, forced: tuple[bool, ...]) -> tuple[Machine, Scale]:
+        for _ in range(4):
+            machine = Machine(self.unit, scale, forced, self.find_module, self.units)
+            before = machine.budget
+            machine.run(start)
+            self.work -= before - max(machine.budget, 0)
+            learnt = machine.learnt.scale(scale)
+            if learnt == scale or self.work <= 0:
+                return machine, scale
+            scale = learnt
+        return machine, scale
+
+
+def merged(events: list[ev.Event]) -> tuple[ev.Event, ...]:
+    """The same events with accounts that always move together made one."""
+    signatures: dict[int, list[int]] = {}
+    for number, event in enumerate(events):
+        if isinstance(event, ev.AccountOpened):
+            signatures.setdefault(event.account, []).append(-1 if event.trainable else -2)
+        for account in getattr(event, "accounts", ()):
+            signatures.setdefault(account, []).append(number)
+    first: dict[tuple[int, ...], int] = {}
+    stands: dict[int, int] = {}
+    sizes: dict[int, int] = {}
+    for account, signature in signatures.items():
+        leader = first.setdefault(tuple(signature), account)
+        stands[account] = leader
+        sizes[leader] = sizes.get(leader, 0) + 1
+    joined: list[ev.Event] = []
+    for event in events:
+        if isinstance(event, ev.AccountOpened):
+            if stands[event.account] == event.account:
+                joined.append(replace(event, size=sizes[event.account]))
+            continue
+        accounts = getattr(event, "accounts", None)
+        if accounts:
+            event = replace(event, accounts=tuple(dict.fromkeys(stands[a] for a in accounts)))  # type: ignore[call-arg]
+        joined.append(event)
+    return tuple(joined)
+
+
+def parse(text: str, path: str) -> Unit:
+    """The file as a unit; raises what ast.parse raises."""
+    return Unit(path, text, ast.parse(text))

@@ -1,0 +1,121 @@
+"""One attempt: a program executed once in the small model, along one path."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from gradledger.ledger import events as ev
+from gradledger.static.imports import FindModule, Imports
+from gradledger.static.scale import Scale
+from gradledger.static.state import Leave, OutOfBudget
+from gradledger.static.unit import FunctionNode, Unit
+from gradledger.static.values import ClassValue, Function, Instance, Scope, Unknown, Value
+
+BUDGET = 60_000
+"""How many expressions one attempt evaluates at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Where an attempt begins: the whole file, or one function that nobody in the file calls."""
+
+    function: str | None = None
+    owner: str | None = None
+
+
+class Machine(Imports):
+    """All parts together."""
+
+    def __init__(
+        self,
+        unit: Unit,
+        scale: Scale,
+        forced: tuple[bool, ...],
+        find_module: FindModule | None,
+        units: dict[str, Unit | None],
+    ) -> None:
+        super().__init__(unit, scale, forced, BUDGET)
+        self.find_module = find_module
+        self.units = units
+        self.modules = {}
+        self.cut_short = False
+
+    def run(self, start: Start) -> None:
+        """Execute from the start to the end of the program."""
+        try:
+            try:
+                self._run(start)
+            except Leave:
+                pass
+        except (OutOfBudget, RecursionError):
+            self.cut_short = True
+        self.say_what_is_kept()
+        self.withdraw_untold()
+        self.events.append(ev.RunEnded(None, complete=start.function is None and not self.cut_short))
+
+    def _run(self, start: Start) -> None:
+        tree = self.unit.tree
+        if start.function is None:
+            self.execute(tree.body)
+            return
+        self._define_all(tree.body)
+        if start.owner is None:
+            function = self.scope.names.get(start.function)
+            if isinstance(function, Function):
+                self._repeat(function, [])
+            return
+        cls = self.scope.names.get(start.owner)
+        if isinstance(cls, ClassValue):
+            instance = self.instantiate(cls, [], {}, cls.node)
+            function = cls.find(start.function)
+            if isinstance(function, Function) and isinstance(instance, Instance):
+                self._repeat(function, [] if function.kind == "static" else [instance])
+
+    def _define_all(self, body: list[ast.stmt]) -> None:
+        """The definitions, imports and plain assignments of a file, without what it does."""
+        for node in body:
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)):
+                self.execute([node])
+            elif isinstance(node, (ast.Assign, ast.AnnAssign)) and not self.unit.touches_gradients([node]):
+                self.execute([node])
+            elif isinstance(node, (ast.If, ast.Try)) and any(isinstance(s, (ast.Import, ast.ImportFrom)) for s in node.body):
+                self._define_all(node.body)
+
+    def _repeat(self, function: Function, first: list[Value]) -> None:
+        """A function that its callers will call again and again."""
+        code = function.node
+        assert isinstance(code, FunctionNode)
+        loops = any(isinstance(node, (ast.For, ast.While)) for node in ast.walk(code))
+        for _ in range(2 if loops else self.scale.batches):
+            try:
+                self.run_function(function, list(first), {}, code)
+            except Leave:
+                continue
+
+
+def starts(unit: Unit, ran: set[int]) -> list[Start]:
+    """The functions that deal with gradients, that nobody in the file calls and that have not run."""
+    names = unit.relevant_names
+    texts = [(node, unit.segment(node.body)) for node, _ in unit.functions if node.name in names]
+    found: list[Start] = []
+    nested = _nested(unit)
+    for node, owner in unit.functions:
+        if node.name not in names or id(node) in ran or node in nested or node.name.startswith("__"):
+            continue
+        if any(other is not node and f"{node.name}(" in text and other not in nested for other, text in texts):
+            continue
+        found.append(Start(node.name, None if owner is None else owner.name))
+    return found[:12]
+
+
+def _nested(unit: Unit) -> set[FunctionNode]:
+    inner: set[FunctionNode] = set()
+    for node, _ in unit.functions:
+        for statement in ast.walk(node):
+            if isinstance(statement, FunctionNode) and statement is not node:
+                inner.add(statement)
+    return inner
+
+
+__all__ = ["Machine", "Scope", "Start", "Unknown", "starts"]

@@ -1,0 +1,266 @@
+"""All that one attempt to execute a program in the small model holds, and the events it writes down."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from gradledger.ledger import events as ev
+from gradledger.ledger.site import Site
+from gradledger.static.scale import Learnt, Scale
+from gradledger.static.unit import Unit
+from gradledger.static.values import (
+    NOTHING,
+    Accelerator,
+    Accounts,
+    Function,
+    Instance,
+    Loader,
+    Model,
+    Optimizer,
+    Scaler,
+    Scope,
+    Tensor,
+    Unknown,
+    Value,
+)
+
+
+class OutOfBudget(Exception):
+    """The program is too large to be executed to its end."""
+
+
+class Leave(Exception):
+    """The program raised, or called exit()."""
+
+
+@dataclass(slots=True)
+class Box:
+    """What is known about one account."""
+
+    name: str
+    opaque: bool = False
+    """The parameters are not seen being made."""
+    data: bool = False
+    """A leaf that may be data."""
+    module: int = 0
+    content: Literal["none", "zero", "held", "unknown"] = "none"
+    held_by: int | None = None
+    handled: bool = False
+    """Somebody steps on it by hand, or it is a parameter of a model."""
+
+
+@dataclass(slots=True)
+class Turning:
+    """A loop that is running."""
+
+    node: ast.AST
+    number: int
+    loader: bool
+    exact: bool
+    relevant: bool
+    drawn: bool = False
+    """A batch was taken and no pass has used it."""
+    outer: bool = False
+    """Another loop that matters runs inside."""
+    guarded: bool = False
+    """A counter decides which turns go on to the step."""
+    passes: int = 0
+
+
+@dataclass(slots=True)
+class Keeping:
+    """Losses that a variable keeps."""
+
+    site: Site
+    name: str
+    serials: list[int] = field(default_factory=list)
+    whole: list[int] = field(default_factory=list)
+
+
+class State:
+    """Shared by all parts of the machine."""
+
+    def __init__(self, unit: Unit, scale: Scale, forced: tuple[bool, ...], budget: int) -> None:
+        self.unit = unit
+        self.scale = scale
+        self.learnt = Learnt()
+        self.budget = budget
+        self.events: list[ev.Event] = []
+        self.forced = forced
+        self.choices: list[bool] = []
+        self.decided: dict[str, bool] = {}
+        self.scope = Scope()
+        self.function = "<module>"
+        self.depth = 0
+        self.no_grad = 0
+        self.serial = 0
+        self.boxes: dict[int, Box] = {}
+        self.frozen: set[int] = set()
+        self.unknowns: dict[str, Unknown] = {}
+        self.roles: dict[str, Value] = {}
+        self.optimizers: list[Optimizer] = []
+        self.scalers: list[Scaler] = []
+        self.loops: list[Turning] = []
+        self.ifs: list[tuple[ast.AST, bool]] = []
+        self.outcomes: dict[int, set[bool]] = {}
+        self.roots: dict[int, Site] = {}
+        self.covered: set[int] = set()
+        self.retained: set[int] = set()
+        self.keepings: dict[tuple[Site, int], Keeping] = {}
+        self.doubts: set[str] = set()
+        self.accumulating: list[Accelerator] = []
+        self.called: dict[int, int] = {}
+        self.running: list[Function] = []
+        self.ran: set[int] = set()
+        self.guarding = False
+        self.built_in_loop: dict[int, int] = {}
+        self.hooked = False
+        self.ambiguous = False
+
+    # -- making values ------------------------------------------------------------------------------------
+
+    def fresh(self) -> int:
+        """A number nobody has."""
+        self.serial += 1
+        return self.serial
+
+    def unknown(self, label: str) -> Unknown:
+        """The unknown value of this label."""
+        if len(label) > 160:
+            label = f"?{self.fresh()}"
+        known = self.unknowns.get(label)
+        if known is None:
+            known = self.unknowns[label] = Unknown(label)
+        return known
+
+    def at(self, node: ast.AST) -> str:
+        """A label for what a node yields."""
+        return f"@{self.unit.path}:{node.lineno}:{node.col_offset}"  # type: ignore[attr-defined]
+
+    def site(self, node: ast.AST) -> Site:
+        """Where a node is."""
+        return self.unit.site(node, self.function)
+
+    def tensor(self, *origins: Value, **facts: Any) -> Tensor:
+        """A tensor computed from others."""
+        deps: Accounts = NOTHING
+        parts: frozenset[int] = frozenset()
+        opaque = False
+        reduced: bool | None = None
+        scaled: int | None = None
+        for origin in origins:
+            if isinstance(origin, Tensor):
+                deps = deps | origin.deps if deps else origin.deps
+                parts = parts | origin.parts | {origin.serial}
+                opaque = opaque or origin.opaque
+                if origin.reduced is not None:
+                    reduced = origin.reduced
+                scaled = origin.scaled_by if scaled is None else scaled
+            elif isinstance(origin, Unknown) and origin.role == "leaf" and origin.account is not None:
+                deps = deps | {origin.account}
+        if self.no_grad:
+            deps, parts = NOTHING, frozenset()
+        if len(parts) > 60:
+            parts = frozenset(sorted(parts)[-40:])
+        made = Tensor(self.fresh(), deps, parts, opaque=opaque, reduced=reduced, scaled_by=scaled)
+        for name, value in facts.items():
+            setattr(made, name, value)
+        return made
+
+    # -- accounts -----------------------------------------------------------------------------------------
+
+    def open_account(self, name: str, site: Site | None, *, opaque: bool = False, data: bool = False) -> int:
+        """An account for parameters that came into view."""
+        number = self.fresh()
+        self.boxes[number] = Box(name, opaque, data, content="unknown" if opaque else "none")
+        self.events.append(
+            ev.AccountOpened(site, number, 1, (name,) if name else (), trainable=not data, training=True)
+        )
+        return number
+
+    def model_account(self, value: Unknown) -> int:
+        """The account of something unseen that is used as a model."""
+        if value.account is None:
+            value.account = self.open_account(value.label, None, opaque=True)
+        return value.account
+
+    def accounts_of(self, value: Value, seen: set[int] | None = None) -> Accounts:
+        """The accounts of all parameters inside a model."""
+        seen = set() if seen is None else seen
+        if id(value) in seen:
+            return NOTHING
+        seen.add(id(value))
+        found: Accounts = NOTHING
+        match value:
+            case Model():
+                if value.account is not None:
+                    found = frozenset((value.account,))
+                for child in (*value.children, *value.attrs.values()):
+                    found |= self.accounts_of(child, seen)
+            case Instance() if value.cls.is_module:
+                for child in value.attrs.values():
+                    found |= self.accounts_of(child, seen)
+                if value.cls.bases and "own" in value.attrs:
+                    found |= frozenset((value.attrs["own"],))
+            case Tensor(leaf=int()):
+                found = frozenset((value.leaf,))  # type: ignore[arg-type]
+            case Unknown() if value.account is not None:
+                found = frozenset((value.account,))
+                for child in value.attrs.values():
+                    found |= self.accounts_of(child, seen)
+            case list() | tuple():
+                for child in value:
+                    found |= self.accounts_of(child, seen)
+            case dict():
+                for child in value.values():
+                    found |= self.accounts_of(child, seen)
+        return found
+
+    def live(self, accounts: Accounts) -> Accounts:
+        """Those that are not frozen."""
+        return accounts - self.frozen if self.frozen else accounts
+
+    # -- decisions ----------------------------------------------------------------------------------------
+
+    def decide(self, label: str, node: ast.AST, *, relevant: bool, default: bool) -> bool:
+        """Which way an unknown condition goes on this path; equal conditions go the same way."""
+        known = self.decided.get(label)
+        if known is not None:
+            return known
+        place = self.at(node)
+        known = self.decided.get(place)
+        if known is None:
+            known = default
+            if relevant:
+                if len(self.choices) < len(self.forced):
+                    known = self.forced[len(self.choices)]
+                self.choices.append(known)
+        self.decided[label] = self.decided[place] = known
+        return known
+
+    def spend(self, amount: int = 1) -> None:
+        """Count work; there is an end to it."""
+        self.budget -= amount
+        if self.budget < 0:
+            raise OutOfBudget
+
+    # -- loops --------------------------------------------------------------------------------------------
+
+    def loader(self, length: int | None = None, rows: int | None = None, batch: int | None = None) -> Loader:
+        """A source of batches."""
+        return Loader(self.fresh(), length, rows, batch)
+
+    @property
+    def windowed(self) -> bool:
+        """Whether a counter guards the line that runs now."""
+        for node, counted in self.ifs:
+            if counted and (len(self.outcomes.get(id(node), ())) > 1 or _counts(node)):
+                return True
+        return any(loop.guarded for loop in self.loops[-1:])
+
+
+def _counts(node: ast.AST) -> bool:
+    test = getattr(node, "test", node)
+    return any(isinstance(part, ast.Mod) for part in ast.walk(test))

@@ -1,0 +1,145 @@
+"""One parsed file, and what its text tells at a glance: which functions matter, how names are used."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cached_property
+
+from gradledger.ledger.site import Site
+
+_DIRECT = re.compile(
+    r"\.\s*(?:backward|manual_backward|step|zero_grad|unscale_|clip_grad_norm_|clip_grad_value_|no_sync"
+    r"|accumulate|set_requires_gradient_sync|clip_gradients|unscale_gradients)\s*\("
+    r"|\bclip_grad_norm_\s*\(|\bclip_grad_value_\s*\(|\.grad\b|\bzero_grad\b|\b\w*[sS]cal(?:er|ing)\w*\.(?:update|scale)\s*\("
+    r"|require_backward_grad_sync"
+)
+_LEAVES = re.compile(r"^\s*(?:continue|break|return|raise)\b|[:;]\s*(?:continue|break|return|raise)\b", re.MULTILINE)
+_BUILDS = re.compile(r"\boptim\b|[oO]ptimizer|GradScaler|lr_scheduler|[sS]cheduler|\.Adam|\.SGD|requires_grad|DistributedDataParallel|\bDDP\b|\bno_grad\b")
+_USE = re.compile(r"([A-Za-z_]\w*)(?:\[[^\]\n]*\])?\s*\.\s*([A-Za-z_]\w*)")
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Unit:
+    """A file's syntax tree and text."""
+
+    def __init__(self, path: str, text: str, tree: ast.Module) -> None:
+        self.path = path
+        self.tree = tree
+        self.text = text
+        self.lines = text.splitlines(keepends=True) if "\f" not in text and "\v" not in text else _lines(text)
+        self._sites: dict[int, Site] = {}
+        self._relevant: dict[int, bool] = {}
+
+    def site(self, node: ast.AST, function: str = "<module>") -> Site:
+        """Where a node is."""
+        known = self._sites.get(id(node))
+        if known is None:
+            line, end = node.lineno, node.end_lineno  # type: ignore[attr-defined]
+            known = Site(
+                self.path,
+                line,
+                self._column(line, node.col_offset) + 1,  # type: ignore[attr-defined]
+                end,
+                self._column(end, node.end_col_offset) + 1,  # type: ignore[attr-defined]
+                function,
+            )
+            self._sites[id(node)] = known
+        return known
+
+    def _column(self, line: int, offset: int) -> int:
+        """The column in characters; the syntax tree counts bytes of UTF-8."""
+        text = self.lines[line - 1] if line <= len(self.lines) else ""
+        if text.isascii():
+            return offset
+        return len(text.encode()[:offset].decode("utf-8", "ignore"))
+
+    def segment(self, nodes: list[ast.stmt]) -> str:
+        """The text of statements in a row."""
+        if not nodes:
+            return ""
+        first, last = nodes[0].lineno, nodes[-1].end_lineno or nodes[-1].lineno
+        if first == last:
+            line = self.lines[first - 1] if first <= len(self.lines) else ""
+            return line.encode()[nodes[0].col_offset : nodes[-1].end_col_offset].decode("utf-8", "ignore")
+        return "".join(self.lines[first - 1 : last])
+
+    @cached_property
+    def functions(self) -> list[tuple[FunctionNode, ast.ClassDef | None]]:
+        """Every function with the class it stands in, outer ones first."""
+        return list(_functions(self.tree.body, None))
+
+    @cached_property
+    def relevant_names(self) -> frozenset[str]:
+        """Names of functions that deal with gradients, directly or through others."""
+        texts = [(node.name, self.segment(node.body)) for node, _ in self.functions]
+        names = {name for name, text in texts if _DIRECT.search(text)}
+        pending = [(name, text) for name, text in texts if name not in names]
+        while names and pending:
+            calls = re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(names))) + r")\s*\(")
+            more = {name for name, text in pending if calls.search(text)}
+            if not more:
+                break
+            names |= more
+            pending = [(name, text) for name, text in pending if name not in names]
+        return frozenset(names)
+
+    @cached_property
+    def _calls(self) -> re.Pattern[str] | None:
+        names = self.relevant_names
+        return re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(names))) + r")\s*\(") if names else None
+
+    def touches_gradients(self, nodes: list[ast.stmt]) -> bool:
+        """Whether these statements can change what becomes of a gradient."""
+        if not nodes:
+            return False
+        known = self._relevant.get(id(nodes[0]))
+        if known is None:
+            text = self.segment(nodes)
+            known = bool(_DIRECT.search(text) or _BUILDS.search(text))
+            if not known and self._calls is not None:
+                known = self._calls.search(text) is not None
+            self._relevant[id(nodes[0])] = known
+        return known
+
+    def leaves(self, nodes: list[ast.stmt]) -> bool:
+        """Whether these statements leave the loop or the function."""
+        return bool(nodes) and _LEAVES.search(self.segment(nodes)) is not None
+
+    @cached_property
+    def uses(self) -> dict[str, set[str]]:
+        """The last part of a name -> all that is ever asked of it."""
+        uses: dict[str, set[str]] = {}
+        for name, attribute in _USE.findall(self.text):
+            uses.setdefault(name, set()).add(attribute)
+        return uses
+
+
+def _lines(text: str) -> list[str]:
+    """Lines as the syntax tree counts them: a form feed ends none."""
+    return [line + "\n" for line in text.split("\n")]
+
+
+def _functions(
+    body: list[ast.stmt], owner: ast.ClassDef | None
+) -> Iterator[tuple[FunctionNode, ast.ClassDef | None]]:
+    for node in body:
+        if isinstance(node, FunctionNode):
+            yield node, owner
+            yield from _functions(node.body, None)
+        elif isinstance(node, ast.ClassDef):
+            yield from _functions(node.body, node)
+        else:
+            for field in ("body", "orelse", "finalbody"):
+                inner = getattr(node, field, None)
+                if inner and isinstance(inner, list):
+                    yield from _functions(inner, owner)
+            for handler in getattr(node, "handlers", ()):
+                yield from _functions(handler.body, owner)
+
+
+def direct(text: str) -> bool:
+    """Whether the text itself deals with gradients."""
+    return _DIRECT.search(text) is not None

@@ -1,0 +1,298 @@
+"""What a variable can hold in the small model: numbers, strings and containers are themselves, the rest is here."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from gradledger.ledger.site import Site
+
+if TYPE_CHECKING:
+    from gradledger.static.unit import Unit
+
+Value = Any
+Accounts = frozenset[int]
+NOTHING: Accounts = frozenset()
+
+
+class Unknown:
+    """A value nobody can tell; equal labels are equal values."""
+
+    __slots__ = ("account", "attrs", "label", "role")
+
+    def __init__(self, label: str) -> None:
+        self.label = label
+        self.attrs: dict[str, Value] = {}
+        self.account: int | None = None
+        """Its parameters' account, once it was used as a model."""
+        self.role: Value = None
+        """What its use has shown it to be: an optimizer, a scaler."""
+
+    def __repr__(self) -> str:
+        return f"<{self.label}>"
+
+
+@dataclass(slots=True, eq=False)
+class Tensor:
+    """The result of a computation that gradients may flow through."""
+
+    serial: int
+    deps: Accounts = NOTHING
+    """The accounts a backward() from here reaches."""
+    parts: frozenset[int] = NOTHING
+    """Serials of the tensors it was computed from."""
+    reduction: Literal["mean", "masked", "sum", "unknown"] = "unknown"
+    factor: float | None = 1.0
+    presumed: bool = False
+    """That it is a mean is likely and not certain."""
+    scaled_by: int | None = None
+    reduced: bool | None = None
+    """Whether a backward() from here will reduce over replicas; None without replicas."""
+    opaque: bool = False
+    """Something that cannot be seen took part: it may reach more than is known."""
+    rows: int | None = None
+    """The size of its first dimension, where that is known."""
+    kept: int = 0
+    """How many differentiable losses were added up in this variable."""
+    leaf: int | None = None
+    """Its own account, if it is a leaf that requires gradients."""
+    made_of: Accounts = NOTHING
+    """The accounts whose gradients it was computed from."""
+    divisions: frozenset[str] = frozenset()
+    """The unknown numbers it was divided by."""
+
+
+@dataclass(slots=True, eq=False)
+class Parameters:
+    """The parameters of one or more models: `model.parameters()`, a list of them, one abstract element."""
+
+    accounts: Accounts
+    opaque: bool = False
+    element: bool = False
+    data: bool = False
+    """The `.data` of an element."""
+    used_up: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Gradient:
+    """`p.grad` of such parameters."""
+
+    accounts: Accounts
+    text: str
+
+
+@dataclass(slots=True, eq=False)
+class Model:
+    """An nn.Module that was built by a torch call."""
+
+    kind: str
+    account: int | None
+    """Its own parameters' account; None if it has none of its own."""
+    children: list[Value] = field(default_factory=list)
+    attrs: dict[str, Value] = field(default_factory=dict)
+    loss: str | None = None
+    """The reduction, if it is a loss."""
+    replicated: bool = False
+    local: int = 0
+    """How many no_sync contexts are open."""
+    sync: bool = True
+    training: bool = True
+
+
+@dataclass(slots=True, eq=False)
+class ClassValue:
+    """A class defined in the source."""
+
+    node: ast.ClassDef
+    unit: Unit
+    scope: Scope
+    bases: list[Value]
+    attrs: dict[str, Value] = field(default_factory=dict)
+    is_module: bool = False
+    is_lightning: bool = False
+
+    def lineage(self) -> list[ClassValue]:
+        """The class and its bases that are in sight, nearest first."""
+        line: list[ClassValue] = [self]
+        for base in self.bases:
+            if isinstance(base, ClassValue):
+                line += [cls for cls in base.lineage() if cls not in line]
+        return line
+
+    def find(self, name: str) -> Value:
+        """A class attribute, or None."""
+        for cls in self.lineage():
+            if name in cls.attrs:
+                return cls.attrs[name]
+        return None
+
+
+@dataclass(slots=True, eq=False)
+class Instance:
+    """An object of a class defined in the source."""
+
+    cls: ClassValue
+    attrs: dict[str, Value] = field(default_factory=dict)
+    serial: int = 0
+    replicated: bool = False
+    local: int = 0
+    sync: bool = True
+    label: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class Function:
+    """A function, method or lambda defined in the source."""
+
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    unit: Unit
+    scope: Scope
+    owner: ClassValue | None = None
+    no_grad: bool = False
+    kind: Literal["plain", "static", "class", "property"] = "plain"
+    defaults: tuple[Value, ...] = ()
+    keyword_defaults: tuple[Value, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class Bound:
+    """A method of an object, ready to be called; `target` is a function or the name of a torch method."""
+
+    owner: Value
+    target: Function | str
+
+
+@dataclass(slots=True, eq=False)
+class Builtin:
+    """A call that the model answers itself."""
+
+    name: str
+    call: Callable[..., Value]
+
+
+@dataclass(frozen=True, slots=True)
+class External:
+    """Something imported that is not in the source, by its dotted name."""
+
+    name: str
+
+
+@dataclass(slots=True, eq=False)
+class Namespace:
+    """An imported module whose source is at hand."""
+
+    unit: Unit
+    scope: Scope
+
+
+@dataclass(slots=True, eq=False)
+class Super:
+    """`super()` inside a method."""
+
+    instance: Value
+    after: ClassValue
+
+
+@dataclass(slots=True, eq=False)
+class Optimizer:
+    """An optimizer."""
+
+    number: int
+    kind: str
+    accounts: Accounts | None
+    """None if its parameters cannot be seen."""
+    name: str = ""
+    foreign: bool = False
+    """Not built here, or by a class that cannot be seen: it may clear by itself."""
+    untold: bool = False
+    """Something that cannot be seen may have stepped or cleared it."""
+    accelerator: Accelerator | None = None
+    attrs: dict[str, Value] = field(default_factory=dict)
+    site: Site | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Scheduler:
+    """A learning-rate scheduler."""
+
+    number: int
+    optimizer: Optimizer
+    accelerator: Accelerator | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Scaler:
+    """A gradient scaler."""
+
+    number: int
+    enabled: bool = True
+    foreign: bool = False
+    unscaled: set[int] = field(default_factory=set)
+
+
+@dataclass(slots=True, eq=False)
+class Loader:
+    """Something that yields batches."""
+
+    number: int
+    length: int | None
+    rows: int | None = None
+    batch: int | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Iteration:
+    """Something that can be iterated over, and how far somebody has come."""
+
+    length: int
+    make: Callable[[int], Value]
+    exact: bool = True
+    """The length is the program's own."""
+    loader: Loader | None = None
+    label: str = ""
+    """The unknown number that is its length."""
+    endless: bool = False
+    """Its elements are batches or numbers, of which fewer will do."""
+    position: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class Accelerator:
+    """An accelerate.Accelerator."""
+
+    every: Value = 1
+    turn: int = 0
+    sync: bool = True
+    last: bool = False
+    unknown: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Context:
+    """What a `with` statement enters."""
+
+    kind: str
+    owner: Value = None
+
+
+class Scope:
+    """Names of one function call or one file."""
+
+    __slots__ = ("declared", "names", "outer")
+
+    def __init__(self, outer: Scope | None = None) -> None:
+        self.outer = outer
+        self.names: dict[str, Value] = {}
+        self.declared: dict[str, Scope] = {}
+
+    def find(self, name: str) -> Scope | None:
+        """The scope that holds the name."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.names:
+                return scope
+            scope = scope.outer
+        return None
