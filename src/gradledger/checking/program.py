@@ -66,7 +66,9 @@ def judge(traces: Iterable[Trace]) -> list[Finding]:
         journal.post_all(trace.events)
         lines.append({(e.site.path, e.site.line) for e in trace.events if e.site is not None})
         for finding in auditor.findings(journal.books):
-            if trace.ambiguous and finding.code in _UNLINKED:
+            if (trace.ambiguous or trace.start.function) and finding.code in _UNLINKED:
+                continue
+            if finding.code == "GL106" and trace.guessed:
                 continue
             place = f"{finding.code}:{finding.site.path}:{finding.site.line}"
             if finding.code in trace.doubts or place in trace.doubts:

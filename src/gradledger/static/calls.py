@@ -117,6 +117,8 @@ class Calls(Statements):
         if not isinstance(code, ast.Lambda) and _is_generator(function):
             if any("contextmanager" in ast.unparse(d) for d in code.decorator_list):
                 return Context("source", (function, scope))
+            if function.unit.touches_gradients(code.body):
+                self.leave_alone()
             return self.unknown(f"{code.name}() {self.at(code)}")
         saved = self.scope, self.function, self.unit, self.returned
         self.scope, self.unit, self.returned = scope, function.unit, None
@@ -170,6 +172,8 @@ class Calls(Statements):
                 return self.run_function(function, [owner, *args], kwargs, node)
             if code.name.startswith(("__init__", "_init", "init", "freeze", "unfreeze", "build", "configure", "setup", "set_", "get_", "requires")):
                 return self.run_function(function, [owner, *args], kwargs, node)
+            if "parameters(" in function.unit.segment(code.body):
+                return self.run_function(function, [owner, *args], kwargs, node)
             return self.forward(owner, args, kwargs, node, code.name)
         return self.run_function(function, [owner, *args], kwargs, node)
 
@@ -183,6 +187,8 @@ class Calls(Statements):
         if isinstance(forward, Function) and (not instance.cls.is_module or self._does_more(forward)):
             return self.run_function(forward, [instance, *args], kwargs, node)
         if instance.cls.is_module:
+            if isinstance(forward, Function) and not self.accounts_of(instance):
+                return self.run_function(forward, [instance, *args], kwargs, node)
             return self.forward(instance, args, kwargs, node)
         return self.through(args, kwargs, node)
 
@@ -223,10 +229,16 @@ class Calls(Statements):
             owner = self.unknowns.get(owner_label)
             if owner is not None and owner is not callee:
                 return self.method(owner, name, args, kwargs, node)
+        if self.discarding is node and any(isinstance(value, Tensor) and value.deps for value in args):
+            self.leave_alone()
         self.watch_out(callee.label, args, kwargs)
         if self.is_model(callee):
             return self.forward(callee, args, kwargs, node)
         return self.through(args, kwargs, node, callee.label)
+
+    def leave_alone(self) -> None:
+        """Something that cannot be seen takes part in the cycle: nothing can be said of these optimizers."""
+        self.hooked = True
 
     def is_model(self, value: Unknown) -> bool:
         """Whether something unseen is used as a model."""
@@ -373,7 +385,7 @@ def _zip(m: Calls, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -
     inners = [m.iteration(argument, node) for argument in args]
     if not inners:
         return []
-    shortest = min(inners, key=lambda inner: (inner.length, not inner.exact))
+    shortest = min(inners, key=lambda inner: (not inner.exact, inner.length))
     endless = all(inner.endless for inner in inners)
     loader = next((inner.loader for inner in inners if inner.loader is not None), None)
     return Iteration(

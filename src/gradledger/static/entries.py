@@ -48,7 +48,9 @@ class Entries(State):
         found: set[int] = set()
         for number in accounts:
             box = self.boxes[number]
-            holders = self._holders(box.name) if box.opaque and box.held_by is None else []
+            holders = self._holders(box.name) if box.held_by is None and not box.data else []
+            if holders and not box.opaque:
+                self.ambiguous = True
             if holders:
                 for holder in holders:
                     found |= holder.accounts or NOTHING
@@ -69,6 +71,7 @@ class Entries(State):
 
     def _presumed(self) -> Accounts:
         """What a loss of unseen origin reaches: everything that is trained here."""
+        self.guessed = True
         for label in self.scale.optimizers:
             self.opaque_optimizer(label)
         live = [optimizer for optimizer in self.optimizers if optimizer.accounts]
@@ -81,25 +84,37 @@ class Entries(State):
 
     # -- passes -------------------------------------------------------------------------------------------
 
-    def backward(self, node: ast.AST, root: Tensor, *, keep: bool = False, inputs: Accounts | None = None) -> None:
+    def backward(
+        self,
+        node: ast.AST,
+        root: Tensor,
+        *,
+        keep: bool = False,
+        inputs: Accounts | None = None,
+        chained: bool = False,
+    ) -> None:
         """backward() ran."""
         site = self.site(node)
         reached = self.live(root.deps) if not root.leaf else root.deps
-        if not reached and root.opaque:
+        if not reached and not root.cut:
             reached = self._presumed()
         reached = self.resolve(reached)
         if inputs is not None:
             reached = self.resolve(inputs)
-        repeats = next(
+        repeats = None if chained else next(
             (self.roots[part] for part in sorted(root.parts | {root.serial}) if part in self.retained), None
         )
         data = {number for number in reached if self.boxes[number].data}
         loop = self.loops[-1] if self.loops else None
         loader = next((turn for turn in reversed(self.loops) if turn.loader), None)
         drawn = loader is not None and loader.drawn
-        for turn in self.loops:
+        self.filled = loop
+        inside = False
+        for turn in reversed(self.loops):
             turn.drawn = False
             turn.passes += 1
+            turn.outer = turn.outer or inside
+            inside = inside or turn.endless
         event = ev.BackwardRan(
             site,
             tuple(sorted(reached)),
@@ -114,10 +129,11 @@ class Entries(State):
         self.events.append(event)
         self.roots[root.serial] = site
         self.covered |= root.parts | {root.serial}
-        if keep:
+        if keep and not chained:
             self.retained |= {root.serial}
         for number in reached:
             self.boxes[number].content = "held"
+        self.looked_at -= reached
         if root.presumed:
             self.doubts.add(f"GL201:{site.path}:{site.line}")
         if event.accounts:
@@ -128,10 +144,11 @@ class Entries(State):
     def cleared(self, node: ast.AST, accounts: Accounts, by: str, *, to: str = "none", owner: int | None = None) -> None:
         """Gradients were cleared."""
         accounts = self.resolve(accounts)
+        unread = self.looked_at.isdisjoint(accounts)
         for number in accounts:
             self.boxes[number].content = "zero" if to == "zero" and self.boxes[number].content in ("held", "zero") else "none"
         self.events.append(
-            ev.GradientCleared(self.site(node), tuple(sorted(accounts)), by, to, owner, unread=True)  # type: ignore[arg-type]
+            ev.GradientCleared(self.site(node), tuple(sorted(accounts)), by, to, owner, unread)  # type: ignore[arg-type]
         )
 
     # -- steps --------------------------------------------------------------------------------------------
@@ -139,6 +156,8 @@ class Entries(State):
     def stepped(self, node: ast.AST, optimizer: Optimizer, scaler: Scaler | None = None) -> None:
         """An optimizer stepped."""
         accounts = tuple(sorted(optimizer.accounts or ()))
+        for turn in self.loops:
+            turn.steps += 1
         self.events.append(
             ev.OptimizerStepped(
                 self.site(node),
@@ -154,7 +173,8 @@ class Entries(State):
         accounts = self.resolve(accounts)
         for number in accounts:
             self.boxes[number].data = False
-            self.boxes[number].handled = True
+        for turn in self.loops:
+            turn.steps += 1
         self.events.append(
             ev.OptimizerStepped(self.site(node), tuple(sorted(accounts)), None, windowed=self.windowed)
         )
@@ -167,12 +187,14 @@ class Entries(State):
 
     # -- around a step ------------------------------------------------------------------------------------
 
-    def clipped(self, node: ast.AST, accounts: Accounts, *, measures: bool = False) -> None:
+    def clipped(
+        self, node: ast.AST, accounts: Accounts, *, measures: bool = False, scaled_bound: bool = False
+    ) -> None:
         """Gradients were clipped."""
         accounts = self.resolve(accounts)
         if accounts:
             self.events.append(
-                ev.GradientsClipped(self.site(node), tuple(sorted(accounts)), only_measures=measures)
+                ev.GradientsClipped(self.site(node), tuple(sorted(accounts)), measures, scaled_bound)
             )
 
     def changed(self, node: ast.AST, accounts: Accounts, *, clipping: bool = False, divided_by: int = 0) -> None:
@@ -199,7 +221,7 @@ class Entries(State):
             return
         site = self.site(node)
         keeping = self.keepings.setdefault((site, holder), Keeping(site, name))
-        keeping.serials.append(loss.serial)
+        keeping.losses.append(loss)
         if whole is not None:
             keeping.whole.append(whole.serial)
 
@@ -208,9 +230,15 @@ class Entries(State):
         for keeping in self.keepings.values():
             if any(serial in self.covered for serial in keeping.whole):
                 continue
-            held = [serial for serial in keeping.serials if serial in self.roots]
+            held = [loss for loss in keeping.losses if loss.serial in self.roots or not loss.parts.isdisjoint(self.roots)]
             if len(held) >= 2:
                 self.events.append(ev.GraphKept(keeping.site, keeping.name, len(held)))
+
+    def forgive_unsure(self) -> None:
+        """Parameters that a pass may not use cannot be said to be forgotten."""
+        unsure = tuple(number for number, box in self.boxes.items() if box.opaque or not box.sure)
+        if unsure:
+            self.events.append(ev.ParametersMoved(None, unsure))
 
     # -- endings ------------------------------------------------------------------------------------------
 
@@ -224,7 +252,8 @@ class Entries(State):
         accounts: set[int] = set()
         for optimizer in self.optimizers:
             blind = optimizer.foreign and not cleared & (optimizer.accounts or NOTHING)
-            if optimizer.untold or blind or self.hooked:
+            by_hand = any(self.boxes[number].by_hand for number in optimizer.accounts or ())
+            if optimizer.untold or blind or by_hand or self.hooked:
                 gone.add(optimizer.number)
                 accounts |= optimizer.accounts or NOTHING
         if gone:

@@ -26,6 +26,8 @@ class Trace:
     """Codes, or CODE:path:line, of which this path cannot be certain."""
     ambiguous: bool
     """It cannot be told which optimizer holds which parameters."""
+    guessed: bool
+    """What some backward() reaches was guessed."""
     scale: Scale
     start: Start
 
@@ -75,6 +77,7 @@ class _Explorer:
                         merged(machine.events),
                         frozenset(machine.doubts),
                         machine.ambiguous,
+                        machine.guessed,
                         machine.scale,
                         start,
                     )

@@ -180,7 +180,7 @@ class Expressions(Operators):
         if name == "data":
             if value.leaf is not None:
                 return Parameters(frozenset((value.leaf,)), element=True, data=True)
-            return self.tensor(rows=value.rows)
+            return self.tensor(rows=value.rows, cut=bool(value.deps) or value.cut)
         if name == "shape":
             return (value.rows, self.unknown("dim")) if value.rows is not None else self.unknown(f"t{value.serial}.shape")
         if name == "loss":
@@ -241,7 +241,7 @@ class Expressions(Operators):
         index = None if isinstance(node.slice, ast.Slice) else self.evaluate(node.slice)
         match value:
             case Tensor():
-                made = self.tensor(value)
+                made = self.tensor(value, rows=value.rows if _keeps_rows(node.slice) else None)
                 made.reduction = value.reduction if isinstance(index, (str, int)) else "unknown"
                 if isinstance(index, str) and "loss" in index:
                     made.reduction, made.presumed = "mean", True
@@ -263,6 +263,8 @@ class Expressions(Operators):
                 return value
             case Parameters():
                 return Parameters(value.accounts, value.opaque, element=True)
+            case Iteration():
+                return value.make(0) if index is not None else value
             case Unknown():
                 name = f"[{self.label(index)}]"
                 if name in value.attrs:
@@ -273,10 +275,35 @@ class Expressions(Operators):
 
     def _comprehension(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp) -> Value:
         made: list[Value] = []
+        if len(node.generators) == 1 and not node.generators[0].ifs:
+            many = self._many(node.generators[0], node.elt)
+            if many is not None:
+                return many
         self._generate(node.generators, 0, lambda: made.append(self.evaluate(node.elt)))
         if made and all(isinstance(item, Parameters) for item in made):
             return Parameters(frozenset().union(*(item.accounts for item in made)), any(i.opaque for i in made))
         return made
+
+    def _many(self, generator: ast.comprehension, element: ast.expr) -> Value:
+        """A list of many batches: one of them stands for all."""
+        value = self.evaluate(generator.iter)
+        items = self.iteration(value, generator.iter)
+        if not items.endless or items.length <= 6 or items.loader is not None and not items.exact:
+            return None
+        outer = self.scope
+        self.scope = Scope(outer)
+        try:
+            self.bind(generator.target, items.make(0))
+            made = self.evaluate(element)
+        finally:
+            self.scope = outer
+        if not isinstance(made, (Tensor, Unknown, tuple)):
+            return None
+        return Iteration(items.length, lambda i: made, items.exact, label=items.label, endless=True)
+
+    def iteration(self, value: Value, node: ast.AST) -> Iteration:
+        """How a value is iterated over."""
+        raise NotImplementedError
 
     def _dict_comprehension(self, node: ast.DictComp) -> Value:
         made: dict[Any, Value] = {}
@@ -301,7 +328,11 @@ class Expressions(Operators):
                 if number >= 24:
                     break
                 self.bind(generator.target, item)
-                if all(self.truth(test, default=True) for test in generator.ifs):
+                decided = len(self.decided)
+                fits = all(self.truth(test, default=True) for test in generator.ifs)
+                if len(self.decided) != decided and _holds_parameters(item):
+                    self.ambiguous = True
+                if fits:
                     self._generate(generators, depth + 1, yield_)
         finally:
             self.scope = outer
@@ -403,6 +434,21 @@ class Expressions(Operators):
             label = label[4:] if negated else label
             known = self.decide(label, node, relevant=relevant, default=default != negated) != negated
         return known
+
+
+def _keeps_rows(index: ast.expr) -> bool:
+    """Whether the index leaves the first dimension as it is."""
+    return (
+        isinstance(index, ast.Tuple)
+        and bool(index.elts)
+        and isinstance(index.elts[0], ast.Slice)
+        and index.elts[0].lower is index.elts[0].upper is index.elts[0].step is None
+    )
+
+
+def _holds_parameters(item: Value) -> bool:
+    parts = item if isinstance(item, tuple) else (item,)
+    return any(isinstance(part, Parameters) for part in parts)
 
 
 _HANDLERS: dict[type, Any] = {

@@ -234,6 +234,8 @@ class Externals(Methods):
                 made.leaf = self.open_account("leaf", self.site(node), data=True)
                 made.deps = frozenset((made.leaf,))
             return made
+        if name.startswith("torch.func") or last in ("vmap", "functional_call"):
+            self.leave_alone()
         if last in _DETACHED:
             return self.unknown(f"{last} {self.at(node)}")
         if name.startswith(("torch.cuda.", "torch.backends.", "torch.distributed.", "torch.utils.", "torch.version", "torch.random")):
@@ -330,7 +332,11 @@ Handler = Callable[[Externals, str, Args, Named, ast.AST], Value]
 
 
 def _scaler(m: Externals, name: str, args: Args, kwargs: Named, node: ast.AST) -> Value:
-    made = Scaler(m.fresh(), enabled=kwargs.get("enabled", True) is not False)
+    enabled = kwargs.get("enabled", True)
+    known = m.known_truth(enabled)
+    if known is None:
+        known = m.decide(m.label(enabled), node, relevant=True, default=True)
+    made = Scaler(m.fresh(), enabled=known)
     m.scalers.append(made)
     turn = m.loops[-1] if m.loops else None
     seen = m.built_in_loop.get(id(node)) == (id(turn) if turn else 0)
@@ -344,9 +350,8 @@ def _clip(m: Externals, name: str, args: Args, kwargs: Named, node: ast.AST) -> 
     bound = kwargs.get("max_norm", kwargs.get("clip_value", args[1] if len(args) > 1 else None))
     infinite = bound == float("inf") if isinstance(bound, float) else isinstance(bound, External) and bound.name.endswith("inf")
     accounts = m.gathered(given)
-    if isinstance(given, Parameters) and given.used_up:
-        return m.unknown("norm")
-    m.clipped(node, accounts, measures=infinite)
+    scaled = isinstance(bound, Unknown) and "scale" in bound.label
+    m.clipped(node, accounts, measures=infinite, scaled_bound=scaled)
     return Tensor(m.fresh(), made_of=NOTHING)
 
 

@@ -51,6 +51,7 @@ class Machine(Imports):
         except (OutOfBudget, RecursionError):
             self.cut_short = True
         self.say_what_is_kept()
+        self.forgive_unsure()
         self.withdraw_untold()
         self.events.append(ev.RunEnded(None, complete=start.function is None and not self.cut_short))
 

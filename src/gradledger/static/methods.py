@@ -9,6 +9,7 @@ from typing import Any
 from gradledger.ledger import events as ev
 from gradledger.static.calls import Calls
 from gradledger.static.operators import is_number
+from gradledger.static.scale import STAND_IN
 from gradledger.static.values import (
     NOTHING,
     Accelerator,
@@ -83,7 +84,7 @@ class Methods(Calls):
         if name == "item":
             return self.unknown(f"item {self.at(node)}")
         if name in _APART:
-            return self.tensor(rows=owner.rows)
+            return self.tensor(rows=owner.rows, cut=bool(owner.deps) or owner.cut, made_of=owner.made_of)
         if name == "requires_grad_":
             self.require_gradients(owner, args[0] if args else kwargs.get("requires_grad", True), node)
             return owner
@@ -92,7 +93,7 @@ class Methods(Calls):
         if name in ("chunk", "split", "tensor_split", "unbind"):
             return self._pieces(owner, name, args)
         if name in _IN_PLACE and owner.leaf is not None:
-            self._update(node, frozenset((owner.leaf,)), args, kwargs)
+            self._update(node, name, args, kwargs)
             return owner
         made = self.tensor(owner, *args)
         made.divisions = owner.divisions
@@ -113,6 +114,8 @@ class Methods(Calls):
                 made.reduction, made.factor, made.presumed = owner.reduction, owner.factor, owner.presumed
             if args or kwargs:
                 made.presumed = True
+            else:
+                made.rows = None
             return made
         if name in _KEEP:
             made.reduction, made.factor, made.presumed = owner.reduction, owner.factor, owner.presumed
@@ -130,7 +133,9 @@ class Methods(Calls):
         if inputs is not None:
             target = inputs.accounts if isinstance(inputs, Parameters) else self.accounts_of(inputs)
         tensor = root if isinstance(root, Tensor) else Tensor(self.fresh(), opaque=True, presumed=True)
-        self.backward(node, tensor, keep=keep is True or graph is True, inputs=target)
+        given = args[0] if args else kwargs.get("gradient")
+        chained = given is not None and not isinstance(given, bool)
+        self.backward(node, tensor, keep=keep is True or graph is True, inputs=target, chained=chained)
 
     def _pieces(self, owner: Tensor, name: str, args: Args) -> Value:
         size = self.number(args[0]) if args else None
@@ -145,14 +150,15 @@ class Methods(Calls):
         elif isinstance(size, int) and size > 0 and owner.rows is not None:
             count = -(-owner.rows // size)
             return [self.tensor(owner) for _ in range(min(count, 24))]
-        part = self.tensor(owner)
-        return Iteration(3, lambda i: part, exact=False)
+        part = self.tensor(owner, rows=None)
+        inside = any(loop.relevant for loop in self.loops)
+        return Iteration(STAND_IN if inside else self.scale.batches, lambda i: part, exact=False, endless=True)
 
     # -- parameters and gradients -------------------------------------------------------------------------------
 
     def _parameters_method(self, owner: Parameters, name: str, args: Args, kwargs: Named, node: ast.AST) -> Value:
         if name in _IN_PLACE and owner.element:
-            self._update(node, owner.accounts, args, kwargs)
+            self._update(node, name, args, kwargs)
             return owner
         if name == "requires_grad_":
             self.require_gradients(owner, args[0] if args else True, node)
@@ -170,15 +176,19 @@ class Methods(Calls):
             return self.tensor() if name != "clone" else self.tensor(deps=self.live(owner.accounts) if not self.no_grad else NOTHING)
         return self.tensor(deps=self.live(owner.accounts) if not self.no_grad else NOTHING)
 
-    def _update(self, node: ast.AST, accounts: Accounts, args: Args, kwargs: Named) -> None:
-        """Parameters changed in place: a step by hand, if gradients took part."""
+    def _update(self, node: ast.AST, name: str, args: Args, kwargs: Named) -> None:
+        """Parameters changed in place: a step by hand, if it goes against the gradient."""
         used: Accounts = NOTHING
+        down = name == "sub_"
         for value in (*args, *kwargs.values()):
             if isinstance(value, Gradient):
                 used |= value.accounts
             elif isinstance(value, Tensor) and value.made_of:
                 used |= value.made_of
-        if used:
+                down = down != value.negative
+            elif (is_number(value) and value < 0) or (isinstance(value, Unknown) and value.label.startswith("-")):
+                down = not down
+        if used and (down or name == "copy_"):
             self.stepped_by_hand(node, used)
 
     def read_gradient(self, value: Gradient, node: ast.AST) -> None:
@@ -197,6 +207,7 @@ class Methods(Calls):
         if name == "copy_":
             accounts = self.resolve(owner.accounts)
             self.events.append(ev.GradientAssigned(self.site(node), tuple(sorted(accounts))))
+            self.made_by_hand(accounts)
             return owner
         if name.endswith("_") and not name.startswith("__"):
             by = self.number(args[0]) if args else None
@@ -215,6 +226,9 @@ class Methods(Calls):
             accounts = self._accounts(owner)
             opaque = isinstance(owner, Unknown)
             if name == "named_parameters":
+                names = self.named_accounts(owner)
+                if names is not None:
+                    return [(label, Parameters(frozenset((number,)), element=True)) for label, number in names]
                 return [(self.unknown("parameter name"), Parameters(accounts, opaque, element=True))]
             return Parameters(accounts, opaque)
         if name == "zero_grad":
@@ -222,6 +236,8 @@ class Methods(Calls):
             self.cleared(node, self._accounts(owner), "module", to="zero" if to_none is False else "none")
             return None
         if name in _SAME:
+            if name in ("eval", "train") and isinstance(owner, (Model, Instance)):
+                owner.training = name == "train" and (not args or args[0] is not False)
             return owner
         if name == "requires_grad_":
             self.require_gradients(owner, args[0] if args else kwargs.get("requires_grad", True), node)
@@ -251,9 +267,41 @@ class Methods(Calls):
         if name == "__init__":
             return None
         if name == "backward" and args and isinstance(args[0], Tensor):
-            self._leave_alone()
+            self.leave_alone()
             return None
         return self.forward(owner, args, kwargs, node, name)
+
+    def named_accounts(self, owner: Value, prefix: str = "", depth: int = 0) -> list[tuple[str, int]] | None:
+        """The parameters of a model by their names; None if not all can be told."""
+        if depth > 6:
+            return None
+        parts: list[tuple[str, Value]] = []
+        match owner:
+            case Model():
+                named: list[tuple[str, int]] = []
+                if owner.kind == "copy":
+                    return None
+                if owner.account is not None:
+                    named = [(f"{prefix}weight", owner.account), (f"{prefix}bias", owner.account)]
+                parts = [(str(i), child) for i, child in enumerate(owner.children)] + list(owner.attrs.items())
+            case Instance() if owner.cls.is_module:
+                named = []
+                parts = list(owner.attrs.items())
+                if "own" in owner.attrs:
+                    return None
+            case _:
+                return None
+        for name, part in parts:
+            if isinstance(part, Tensor) and part.leaf is not None:
+                named.append((f"{prefix}{name}", part.leaf))
+            elif isinstance(part, (Model, Instance)) and self.accounts_of(part):
+                inner = self.named_accounts(part, f"{prefix}{name}.", depth + 1)
+                if inner is None:
+                    return None
+                named += inner
+            elif isinstance(part, Unknown) and part.account is not None:
+                return None
+        return named[:60] if len(named) <= 60 else None
 
     def _accounts(self, owner: Value) -> Accounts:
         if isinstance(owner, Unknown):
@@ -276,7 +324,10 @@ class Methods(Calls):
         flat = [item for value in (*args, *kwargs.values()) for item in (value if isinstance(value, (list, tuple)) else [value])]
         made = self.tensor(*flat)
         if not self.no_grad:
-            made.deps |= self.live(self.accounts_of(model))
+            reached = self.live(self.accounts_of(model))
+            made.deps |= reached
+            self._owned(model, reached)
+            self._use(model)
         made.rows = next((a.rows for a in args if isinstance(a, Tensor)), None)
         if isinstance(model, (Model, Instance)) and model.replicated:
             made.reduced = model.sync and not model.local
@@ -286,6 +337,35 @@ class Methods(Calls):
         if re.search(r"loss|criterion|objective", label, re.IGNORECASE):
             made.reduction, made.presumed = "mean", True
         return made
+
+    def _use(self, model: Value, depth: int = 0) -> None:
+        """Note which parameters a pass through the model certainly uses."""
+        if isinstance(model, Model):
+            if model.kind in ("ModuleList", "ModuleDict", "copy") or depth > 8:
+                return
+            if model.account is not None:
+                self.boxes[model.account].sure = True
+            for child in model.children:
+                self._use(child, depth + 1)
+        elif isinstance(model, Instance) and depth < 3:
+            forward = model.cls.find("forward")
+            if isinstance(forward, Function) and isinstance(forward.node.body, list):
+                text = forward.unit.segment(forward.node.body)
+                for name, part in model.attrs.items():
+                    if re.search(rf"self\.{re.escape(name)}\s*\(", text):
+                        self._use(part, depth + 1)
+                    elif isinstance(part, Tensor) and part.leaf is not None and f"self.{name}" in text:
+                        self.boxes[part.leaf].sure = True
+
+    def _owned(self, model: Value, accounts: Accounts) -> None:
+        """The outermost model through which the parameters were used."""
+        new = [number for number in accounts if not self.boxes[number].owned]
+        if new:
+            for number in new:
+                self.boxes[number].owned = True
+            training = getattr(model, "training", True)
+            serial = getattr(model, "serial", 0) or id(model) % 1_000_000_007
+            self.events.append(ev.ParametersOwned(None, tuple(sorted(new)), serial, training))
 
     def _lightning(self, owner: Instance, name: str, args: Args, kwargs: Named, node: ast.AST) -> Value:
         if name == "optimizers":
@@ -330,6 +410,9 @@ class Methods(Calls):
             return None
         if name in ("step_and_update_lr",):
             self.stepped(node, owner)
+            return None
+        if name.startswith("register_step") or name == "attach_to":
+            owner.untold = True
             return None
         if name in ("__enter__", "state_dict", "load_state_dict", "register_step_post_hook", "train", "eval"):
             return self.unknown(f"{owner.name}.{name}")
@@ -392,8 +475,8 @@ class Methods(Calls):
         elif name == "update":
             self.events.append(ev.ScalerUpdated(self.site(node), owner.number))
         elif name in ("step", "unscale_"):
-            self._leave_alone()
-        return self.unknown(f"scaler.{name}()")
+            self.leave_alone()
+        return self.unknown(f"scaler.{name}()")  # get_scale() among them: a bound that names it is scaled
 
     def as_known_optimizer(self, value: Value) -> Optimizer | None:
         """The optimizer a value is, also one that was not built in sight."""
@@ -480,7 +563,7 @@ class Methods(Calls):
             self.doubts.update(("GL501", "GL502"))
             return Context("null")
         if name == "accumulate":
-            self._leave_alone()
+            self.leave_alone()
             return Context("null")
         if name in _SAME:
             return owner
@@ -511,9 +594,9 @@ class Methods(Calls):
                 self.covered.add(tensor.serial)
                 self.differentiate(node, self.tensor(tensor, factor=None), args[1:], kwargs)
                 if "accumulate" in self.unit.text:
-                    self._leave_alone()
+                    self.leave_alone()
             elif isinstance(given, Tensor) and (given.deps or given.opaque):
-                self._leave_alone()
+                self.leave_alone()
             else:
                 self.differentiate(node, owner, args, kwargs)
             return None
@@ -531,7 +614,7 @@ class Methods(Calls):
             owner.role = self.opaque_optimizer(owner.label)
             return self.method(owner.role, "step", args, kwargs, node)
         if isinstance(first, Tensor) and first.deps:
-            self._leave_alone()
+            self.leave_alone()
         self.watch_out("step", args, kwargs)
         return self.unknown(f"{owner.label}.step()")
 
@@ -541,12 +624,6 @@ class Methods(Calls):
             known = self.roles[owner.label] = Scaler(self.fresh(), foreign=True)
             self.scalers.append(known)
         return known
-
-    def _leave_alone(self) -> None:
-        """Something that cannot be seen takes part in the cycle: nothing can be said of these optimizers."""
-        for optimizer in self.optimizers:
-            optimizer.untold = True
-        self.hooked = True
 
     # -- containers ---------------------------------------------------------------------------------------------
 

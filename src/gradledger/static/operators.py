@@ -111,10 +111,10 @@ class Operators(Entries):
             return self._modulo(left, right, node)
         if isinstance(left, Gradient) or isinstance(right, Gradient):
             accounts = left.accounts if isinstance(left, Gradient) else right.accounts
-            return self.tensor(made_of=accounts)
+            return self.tensor(left, right, made_of=accounts, negative=self._turns(sign, left, right))
         made_of = getattr(left, "made_of", None) or getattr(right, "made_of", None)
         if made_of:
-            return self.tensor(made_of=made_of)
+            return self.tensor(left, right, made_of=made_of, negative=self._turns(sign, left, right))
         if isinstance(left, Parameters) and isinstance(right, Parameters) and sign == "+":
             return Parameters(left.accounts | right.accounts, left.opaque or right.opaque)
         if isinstance(left, Tensor) or isinstance(right, Tensor) or isinstance(left, Parameters) or isinstance(right, Parameters):
@@ -138,6 +138,15 @@ class Operators(Entries):
                 return self.tensor(*leaves)
             return self.unknown(f"({self.label(left)}{sign}{self.label(right)})")
         return self.unknown(self.at(node))
+
+    def _turns(self, sign: str, left: Value, right: Value) -> bool:
+        """Whether what comes out goes against the gradient."""
+        negative = getattr(left, "negative", False) != getattr(right, "negative", False)
+        against = sign == "-" and bool(isinstance(right, Gradient) or getattr(right, "made_of", None))
+        for value in (left, right):
+            if is_number(value) and value < 0 or isinstance(value, Unknown) and value.label.startswith("-"):
+                negative = not negative
+        return negative != against
 
     def _modulo(self, left: Value, right: Value, node: ast.AST) -> Value:
         if self.guarding and isinstance(right, Unknown) and isinstance(left, int):
@@ -200,7 +209,10 @@ class Operators(Entries):
             made.reduction, made.presumed = value.reduction, value.presumed
             made.factor = None if value.factor is None else -value.factor if isinstance(op, ast.USub) else value.factor
             made.factor = None if made.factor is None else abs(made.factor)
+            made.made_of, made.negative = value.made_of, value.negative != isinstance(op, ast.USub)
             return made
+        if isinstance(value, Gradient):
+            return self.tensor(made_of=value.accounts, negative=isinstance(op, ast.USub))
         if is_number(value):
             return -value if isinstance(op, ast.USub) else +value if isinstance(op, ast.UAdd) else ~int(value)
         if isinstance(value, Unknown):
@@ -221,7 +233,8 @@ class Operators(Entries):
         left, right = self.number(left), self.number(right)
         if is_plain(left) and is_plain(right):
             try:
-                if self.guarding and sign in ("==", ">=", ">", "<", "<=", "!=") and is_number(left) and is_number(right):
+                counted = not (isinstance(node, ast.Compare) and isinstance(node.left, ast.BinOp) and isinstance(node.left.op, ast.Mod))
+                if self.guarding and counted and is_number(left) and is_number(right):
                     self._learn_bound(sign, left, right)
                 return bool(compute(left, right))
             except (TypeError, ValueError):

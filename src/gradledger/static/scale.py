@@ -12,6 +12,9 @@ LARGEST = 8
 
 EPOCHS = 2
 
+EXACT = 12
+"""Loops of a known length up to this are run in full."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scale:
@@ -40,7 +43,7 @@ class Scale:
         if length in self.small:
             return self.small[length]
         window = self.window
-        if length <= self.batches:
+        if length <= max(self.batches, EXACT):
             return length
         if window == 1:
             return self.batches

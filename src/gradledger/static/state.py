@@ -44,11 +44,14 @@ class Box:
     """The parameters are not seen being made."""
     data: bool = False
     """A leaf that may be data."""
-    module: int = 0
+    sure: bool = False
+    """A pass through its model certainly uses it."""
+    owned: bool = False
+    """It was said which model the parameters belong to."""
     content: Literal["none", "zero", "held", "unknown"] = "none"
     held_by: int | None = None
-    handled: bool = False
-    """Somebody steps on it by hand, or it is a parameter of a model."""
+    by_hand: bool = False
+    """The program assigned a gradient of its own making."""
 
 
 @dataclass(slots=True)
@@ -60,13 +63,18 @@ class Turning:
     loader: bool
     exact: bool
     relevant: bool
+    endless: bool = False
+    """Its turns are batches, numbers or time: fewer will do."""
     drawn: bool = False
     """A batch was taken and no pass has used it."""
     outer: bool = False
     """Another loop that matters runs inside."""
     guarded: bool = False
     """A counter decides which turns go on to the step."""
+    micro: bool = False
+    """Its head speaks of micro-batches."""
     passes: int = 0
+    steps: int = 0
 
 
 @dataclass(slots=True)
@@ -75,7 +83,7 @@ class Keeping:
 
     site: Site
     name: str
-    serials: list[int] = field(default_factory=list)
+    losses: list[Tensor] = field(default_factory=list)
     whole: list[int] = field(default_factory=list)
 
 
@@ -118,6 +126,14 @@ class State:
         self.built_in_loop: dict[int, int] = {}
         self.hooked = False
         self.ambiguous = False
+        self.guessed = False
+        """A backward() was taken to reach what could not be seen to be reached."""
+        self.discarding: ast.AST | None = None
+        """The call whose result nobody uses."""
+        self.filled: Turning | None = None
+        """The innermost loop around the last backward()."""
+        self.looked_at: set[int] = set()
+        """Accounts whose gradients were read since they were filled."""
 
     # -- making values ------------------------------------------------------------------------------------
 
@@ -150,23 +166,30 @@ class State:
         opaque = False
         reduced: bool | None = None
         scaled: int | None = None
+        cut = False
+        rows: int | None = None
         for origin in origins:
             if isinstance(origin, Tensor):
+                cut = cut or origin.cut
                 deps = deps | origin.deps if deps else origin.deps
                 parts = parts | origin.parts | {origin.serial}
                 opaque = opaque or origin.opaque
                 if origin.reduced is not None:
                     reduced = origin.reduced
                 scaled = origin.scaled_by if scaled is None else scaled
+                rows = origin.rows if rows is None else rows
             elif isinstance(origin, Unknown) and origin.role == "leaf" and origin.account is not None:
                 deps = deps | {origin.account}
         if self.no_grad:
+            cut = cut or bool(deps)
             deps, parts = NOTHING, frozenset()
         if len(parts) > 60:
             parts = frozenset(sorted(parts)[-40:])
-        made = Tensor(self.fresh(), deps, parts, opaque=opaque, reduced=reduced, scaled_by=scaled)
+        made = Tensor(self.fresh(), deps, parts, opaque=opaque, reduced=reduced, scaled_by=scaled, cut=cut, rows=rows)
         for name, value in facts.items():
             setattr(made, name, value)
+        if made.made_of:
+            self.looked_at |= made.made_of
         return made
 
     # -- accounts -----------------------------------------------------------------------------------------
@@ -258,7 +281,9 @@ class State:
         for node, counted in self.ifs:
             if counted and (len(self.outcomes.get(id(node), ())) > 1 or _counts(node)):
                 return True
-        return any(loop.guarded for loop in self.loops[-1:])
+        if any(loop.guarded for loop in self.loops[-1:]):
+            return True
+        return self.filled is not None and self.filled.micro and self.filled not in self.loops
 
 
 def _counts(node: ast.AST) -> bool:

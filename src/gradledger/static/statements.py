@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from enum import Enum
 from typing import Any
@@ -25,10 +26,15 @@ from gradledger.static.values import (
     Scope,
     Tensor,
     Unknown,
+    Accounts,
     Value,
 )
 
 MOST_ITEMS = 24
+_MICRO = re.compile(
+    r"accum|micro|grad_steps|chunk|sub_?batch|sub_?i\b|sub_?iter|iter_?size|update_freq|mini_?step|\bsplit"
+)
+"""What the head of a loop over the parts of one batch is made of."""
 
 
 class Way(Enum):
@@ -72,10 +78,20 @@ class Statements(Expressions):
     # -- assignments ----------------------------------------------------------------------------------------
 
     def _assign(self, node: ast.Assign) -> None:
-        value = self.evaluate(node.value)
+        value = self._flag(node.value)
         for target in node.targets:
             self._note_sum(target, node, value)
             self.bind(target, value)
+
+    def _flag(self, node: ast.expr) -> Value:
+        """A value; if it is a condition inside the training loop, a flag that may guard the step."""
+        if isinstance(node, (ast.Compare, ast.BoolOp)) and any(loop.relevant for loop in self.loops):
+            before, self.guarding = self.guarding, True
+            try:
+                return self.evaluate(node)
+            finally:
+                self.guarding = before
+        return self.evaluate(node)
 
     def _annotated(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
@@ -109,9 +125,10 @@ class Statements(Expressions):
             self.changed(node, before.accounts)
             return
         if isinstance(before, Parameters) or (isinstance(before, Tensor) and before.leaf is not None):
-            if isinstance(added, Tensor) and added.made_of:
+            down = isinstance(node.op, ast.Sub) != (isinstance(added, Tensor) and added.negative)
+            if isinstance(added, Tensor) and added.made_of and down:
                 self.stepped_by_hand(node, added.made_of)
-            elif isinstance(added, Gradient):
+            elif isinstance(added, Gradient) and down:
                 self.stepped_by_hand(node, added.accounts)
             return
         if isinstance(before, list) and isinstance(added, (list, tuple)) and isinstance(node.op, ast.Add):
@@ -160,14 +177,15 @@ class Statements(Expressions):
             self.bind(target, part)
 
     def _set_attribute(self, owner: Value, name: str, value: Value, node: ast.Attribute) -> None:
-        if name == "grad":
+        if name in ("grad", "_grad"):
             self._set_gradient(owner, value, node)
             return
         if name == "requires_grad":
             self.require_gradients(owner, value, node)
             return
         if name == "data" and isinstance(value, Tensor) and value.made_of:
-            self.stepped_by_hand(node, value.made_of)
+            if value.negative:
+                self.stepped_by_hand(node, value.made_of)
             return
         if name == "require_backward_grad_sync" and isinstance(owner, (Model, Instance)):
             owner.sync = value if isinstance(value, bool) else True
@@ -175,6 +193,9 @@ class Statements(Expressions):
         if isinstance(owner, (Instance, Unknown, Model, Optimizer)):
             if isinstance(owner, Unknown) and isinstance(value, (Model, Instance)):
                 self.model_account(owner)
+            if isinstance(owner, Model) and name == "weight" and isinstance(value, Parameters) and len(value.accounts) == 1:
+                owner.account = min(value.accounts)  # tied weights
+                return
             owner.attrs[name] = value
         elif isinstance(owner, ClassValue):
             owner.attrs[name] = value
@@ -194,6 +215,12 @@ class Statements(Expressions):
             for number in accounts:
                 self.boxes[number].content = "held"
             self.events.append(ev.GradientAssigned(self.site(node), tuple(sorted(accounts))))
+            self.made_by_hand(accounts)
+
+    def made_by_hand(self, accounts: Accounts) -> None:
+        """Gradients of the program's own making: what is in them cannot be told."""
+        for number in accounts:
+            self.boxes[number].by_hand = True
 
     def require_gradients(self, owner: Value, value: Value, node: ast.AST) -> None:
         """`requires_grad` was set."""
@@ -226,7 +253,10 @@ class Statements(Expressions):
         elif isinstance(owner, Unknown):
             owner.attrs[f"[{self.label(index)}]"] = value
         elif isinstance(owner, Model):
-            owner.attrs[str(index)] = value
+            if isinstance(index, int) and -len(owner.children) <= index < len(owner.children):
+                owner.children[index] = value
+            else:
+                owner.attrs[str(index)] = value
 
     # -- definitions ----------------------------------------------------------------------------------------
 
@@ -241,13 +271,25 @@ class Statements(Expressions):
             self.unknown("no default") if default is None else self.evaluate(default)
             for default in node.args.kw_defaults
         )
-        for decorator in node.decorator_list:
+        for decorator in reversed(node.decorator_list):
             text = ast.unparse(decorator)
-            if text in ("staticmethod", "classmethod", "property", "cached_property", "functools.cached_property"):
+            if isinstance(wrapper := self._decorator(decorator), Function):
+                wrapped = self.apply(wrapper, [made], {}, node)
+                if isinstance(wrapped, Function):
+                    wrapped.owner = owner
+                    made = wrapped
+            elif text in ("staticmethod", "classmethod", "property", "cached_property", "functools.cached_property"):
                 made.kind = {"staticmethod": "static", "classmethod": "class"}.get(text, "property")  # type: ignore[assignment]
             elif "no_grad" in text or "inference_mode" in text:
                 made.no_grad = True
         return made
+
+    def _decorator(self, node: ast.expr) -> Value:
+        """What stands behind the @, if it is a function of the source."""
+        name = node.func if isinstance(node, ast.Call) else node
+        if not isinstance(name, ast.Name) or not isinstance(self.evaluate(name), Function):
+            return None
+        return self.evaluate(node)
 
     def _class(self, node: ast.ClassDef) -> None:
         bases = [self.evaluate(base) for base in node.bases]
@@ -325,6 +367,10 @@ class Statements(Expressions):
         items = self.iteration(value, node)
         relevant = self.unit.touches_gradients(node.body)
         loop = self._begin(node, loader=items.loader is not None, exact=items.exact, relevant=relevant)
+        loop.endless = items.endless
+        if relevant and loop.endless:
+            head = ast.unparse(node.target) + " " + ast.unparse(node.iter)
+            loop.micro = _MICRO.search(head.lower()) is not None
         if items.loader is not None:
             loop.number = items.loader.number
         way: Way | None = None
@@ -342,7 +388,11 @@ class Statements(Expressions):
                 self.bind(node.target, items.make(turn))
                 self._tell_accelerators(items, turn)
                 turn += 1
+                said = len(self.events)
                 way = self.execute(node.body)
+                if not relevant and len(self.events) > said:
+                    # Reached through a table of functions or a name made at run time.
+                    relevant = loop.relevant = True
                 if way is Way.BREAK or way is Way.RETURN:
                     ended = False
                     break
@@ -368,9 +418,6 @@ class Statements(Expressions):
         return [role for role in self.roles.values() if type(role).__name__ == "Accelerator"]
 
     def _begin(self, node: ast.AST, *, loader: bool, exact: bool, relevant: bool) -> Turning:
-        if relevant:
-            for outer in self.loops:
-                outer.outer = True
         number = self.called.get(-id(node))
         if number is None:
             number = self.called[-id(node)] = 1_000_000 + self.fresh()
@@ -384,11 +431,12 @@ class Statements(Expressions):
     def _exhausted(self, node: ast.AST, loop: Turning, items: Iteration) -> None:
         if not loop.passes or not loop.relevant:
             return
+        if not items.exact or self.scale.values:
+            # Whether the last window is full depends on numbers that are not in the text.
+            self.doubts.add("GL202")
         if loop.loader:
             self.events.append(ev.EpochEnded(self.site(node), loop.number))
-            if not items.exact:
-                self.doubts.add("GL202")
-        if self.loops and not loop.outer and items.endless and not loop.loader:
+        if self.loops and not loop.outer and items.endless and not loop.loader and not self._steps(node):
             # A loop of passes inside a loop: its length is that of a window.
             if items.label:
                 self.learnt.unknown[items.label] = None
@@ -397,9 +445,14 @@ class Statements(Expressions):
             else:
                 self.learnt.windows.add(items.length)
 
+    def _steps(self, node: ast.AST) -> bool:
+        """Whether the text of a loop makes steps."""
+        return "step(" in self.unit.segment(node.body)  # type: ignore[attr-defined]
+
     def _while(self, node: ast.While) -> Way | None:
         relevant = self.unit.touches_gradients(node.body)
         loop = self._begin(node, loader=False, exact=False, relevant=relevant)
+        loop.endless = True
         turn = 0
         try:
             while True:
@@ -410,7 +463,9 @@ class Statements(Expressions):
                 if value is False:
                     break
                 turn += 1
+                said = len(self.events)
                 way = self.execute(node.body)
+                relevant = loop.relevant = relevant or len(self.events) > said
                 if way is Way.BREAK:
                     return None
                 if way is Way.RETURN:
@@ -431,7 +486,7 @@ class Statements(Expressions):
                 return value
             case list() | tuple() | str():
                 items = value
-                return Iteration(len(items), lambda i: items[i])
+                return Iteration(len(items), lambda i: items[i], endless=len(items) > 3 and all(map(_is_data, items)))
             case dict():
                 keys = list(value)
                 return Iteration(len(keys), lambda i: keys[i])
@@ -447,8 +502,9 @@ class Statements(Expressions):
                 return Iteration(len(children), lambda i: children[i])
             case Tensor():
                 part = self.tensor(value)
-                length = value.rows if value.rows is not None and value.rows <= MOST_ITEMS else self.scale.batches
-                return Iteration(length, lambda i: part, exact=False, endless=True)
+                known = value.rows is not None
+                length = value.rows if value.rows is not None else self.scale.batches
+                return Iteration(length, lambda i: part, exact=known, endless=True)
             case Unknown():
                 element = self.unknown(f"elt({value.label})")  # type: ignore[assignment]
                 loader = self._opaque_loader(value)
@@ -511,10 +567,11 @@ class Statements(Expressions):
         if isinstance(value, ast.Attribute) and value.attr == "zero_grad":
             self.events.append(ev.ClearNotCalled(self.site(value), ast.unparse(value)))
             return
+        self.discarding = value if isinstance(value, ast.Call) else None
         self.evaluate(value)
 
     def _return(self, node: ast.Return) -> Way:
-        self.returned = None if node.value is None else self.evaluate(node.value)
+        self.returned = None if node.value is None else self._flag(node.value)
         return Way.RETURN
 
     def _raise(self, node: ast.Raise) -> None:
@@ -537,6 +594,12 @@ class Statements(Expressions):
 
     def _assert(self, node: ast.Assert) -> None:
         return None
+
+
+def _is_data(item: Value) -> bool:
+    if isinstance(item, tuple):
+        return all(_is_data(part) for part in item)
+    return isinstance(item, (Tensor, Unknown, int, float)) and not (isinstance(item, Unknown) and item.role)
 
 
 def _loaded(target: ast.expr) -> ast.expr:

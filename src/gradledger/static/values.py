@@ -58,6 +58,9 @@ class Tensor:
     """How many differentiable losses were added up in this variable."""
     leaf: int | None = None
     """Its own account, if it is a leaf that requires gradients."""
+    cut: bool = False
+    """The way back to the parameters was cut on purpose: detached, or computed without gradients."""
+    negative: bool = False
     made_of: Accounts = NOTHING
     """The accounts whose gradients it was computed from."""
     divisions: frozenset[str] = frozenset()
@@ -73,7 +76,8 @@ class Parameters:
     element: bool = False
     data: bool = False
     """The `.data` of an element."""
-    used_up: bool = False
+    parts: tuple[tuple[str, int], ...] = ()
+    """Its parameters by name, where the names are known."""
 
 
 @dataclass(slots=True, eq=False)
@@ -140,6 +144,7 @@ class Instance:
     replicated: bool = False
     local: int = 0
     sync: bool = True
+    training: bool = True
     label: str = ""
 
 
