@@ -68,7 +68,7 @@ def judge(traces: Iterable[Trace]) -> list[Finding]:
         for finding in auditor.findings(journal.books):
             if (trace.ambiguous or trace.start.function) and finding.code in _UNLINKED:
                 continue
-            if finding.code == "GL106" and trace.guessed:
+            if finding.code in trace.unlinked or (finding.code == "GL106" and trace.guessed):
                 continue
             place = f"{finding.code}:{finding.site.path}:{finding.site.line}"
             if finding.code in trace.doubts or place in trace.doubts:

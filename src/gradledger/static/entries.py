@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 
 from gradledger.ledger import events as ev
+from gradledger.static.scale import LARGEST
 from gradledger.static.state import Keeping, State
 from gradledger.static.values import (
     NOTHING,
@@ -128,6 +129,7 @@ class Entries(State):
         )
         self.events.append(event)
         self.roots[root.serial] = site
+        self.rooted[root.serial] = tuple(turn.turn for turn in self.loops) or (0,)
         self.covered |= root.parts | {root.serial}
         if keep and not chained:
             self.retained |= {root.serial}
@@ -156,6 +158,7 @@ class Entries(State):
     def stepped(self, node: ast.AST, optimizer: Optimizer, scaler: Scaler | None = None) -> None:
         """An optimizer stepped."""
         accounts = tuple(sorted(optimizer.accounts or ()))
+        self._learn_window()
         for turn in self.loops:
             turn.steps += 1
         self.events.append(
@@ -173,11 +176,28 @@ class Entries(State):
         accounts = self.resolve(accounts)
         for number in accounts:
             self.boxes[number].data = False
+        self._learn_window()
         for turn in self.loops:
             turn.steps += 1
         self.events.append(
             ev.OptimizerStepped(self.site(node), tuple(sorted(accounts)), None, windowed=self.windowed)
         )
+
+    def _learn_window(self) -> None:
+        """A loop of passes that has ended before the step: its length is that of a window."""
+        loop = self.filled
+        if loop is None or not self.loops or loop in self.loops or not loop.length:
+            return
+        if loop.outer or loop.loader or not loop.endless or loop.steps or not loop.closes:
+            return
+        if isinstance(loop.node, ast.While):
+            self.doubts.update(("GL103", "GL201", "GL307"))
+        if loop.label:
+            self.learnt.unknown[loop.label] = None
+        elif loop.length > LARGEST:
+            self.learnt.large[loop.length] = None
+        else:
+            self.learnt.windows.add(loop.length)
 
     def scheduled(self, node: ast.AST, scheduler: Scheduler, *, explicit: bool) -> None:
         """A scheduler advanced."""
@@ -192,6 +212,8 @@ class Entries(State):
     ) -> None:
         """Gradients were clipped."""
         accounts = self.resolve(accounts)
+        if any(self.boxes[number].opaque for number in accounts):
+            self.unlinked.add("GL309")
         if accounts:
             self.events.append(
                 ev.GradientsClipped(self.site(node), tuple(sorted(accounts)), measures, scaled_bound)
@@ -221,7 +243,7 @@ class Entries(State):
             return
         site = self.site(node)
         keeping = self.keepings.setdefault((site, holder), Keeping(site, name))
-        keeping.losses.append(loss)
+        keeping.losses.append((loss, self.loops[-1].turn if self.loops else 0))
         if whole is not None:
             keeping.whole.append(whole.serial)
 
@@ -230,7 +252,12 @@ class Entries(State):
         for keeping in self.keepings.values():
             if any(serial in self.covered for serial in keeping.whole):
                 continue
-            held = [loss for loss in keeping.losses if loss.serial in self.roots or not loss.parts.isdisjoint(self.roots)]
+            # Kept for a backward() of its own in a later loop is no leak.
+            held = [
+                loss
+                for loss, turn in keeping.losses
+                if any(turn in self.rooted[root] for root in (loss.serial, *loss.parts) if root in self.rooted)
+            ]
             if len(held) >= 2:
                 self.events.append(ev.GraphKept(keeping.site, keeping.name, len(held)))
 

@@ -12,8 +12,8 @@ from gradledger.static.machine import Machine, Start, starts
 from gradledger.static.scale import Scale
 from gradledger.static.unit import Unit
 
-MOST_PATHS = 24
-MOST_WORK = 400_000
+MOST_PATHS = 20
+MOST_WORK = 240_000
 """How many expressions are evaluated for one file at most."""
 
 
@@ -26,6 +26,8 @@ class Trace:
     """Codes, or CODE:path:line, of which this path cannot be certain."""
     ambiguous: bool
     """It cannot be told which optimizer holds which parameters."""
+    unlinked: frozenset[str]
+    """Codes of rules that would need to know more than could be seen."""
     guessed: bool
     """What some backward() reaches was guessed."""
     scale: Scale
@@ -64,6 +66,7 @@ class _Explorer:
         scale = Scale()
         queue: deque[tuple[bool, ...]] = deque([()])
         seen = {()}
+        told: set[int] = set()
         paths = 0
         while queue and paths < MOST_PATHS and self.work > 0:
             forced = queue.popleft()
@@ -71,12 +74,18 @@ class _Explorer:
             paths += 1
             self.ran |= machine.ran
             self.cut_short = self.cut_short or machine.cut_short
+            # A choice that changes nothing is not worth combining with others.
+            story = tuple((type(event), event.site, getattr(event, "accounts", ())) for event in machine.events)
+            if hash(story) in told:
+                continue
+            told.add(hash(story))
             if any(isinstance(event, ev.BackwardRan | ev.OptimizerStepped) for event in machine.events):
                 self.traces.append(
                     Trace(
                         merged(machine.events),
                         frozenset(machine.doubts),
                         machine.ambiguous,
+                        frozenset(machine.unlinked),
                         machine.guessed,
                         machine.scale,
                         start,

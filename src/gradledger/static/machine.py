@@ -12,7 +12,7 @@ from gradledger.static.state import Leave, OutOfBudget
 from gradledger.static.unit import FunctionNode, Unit
 from gradledger.static.values import ClassValue, Function, Instance, Scope, Unknown, Value
 
-BUDGET = 60_000
+BUDGET = 40_000
 """How many expressions one attempt evaluates at most."""
 
 

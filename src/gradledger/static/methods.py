@@ -340,6 +340,9 @@ class Methods(Calls):
 
     def _use(self, model: Value, depth: int = 0) -> None:
         """Note which parameters a pass through the model certainly uses."""
+        if id(model) in self.used:
+            return
+        self.used[id(model)] = model
         if isinstance(model, Model):
             if model.kind in ("ModuleList", "ModuleDict", "copy") or depth > 8:
                 return
@@ -505,6 +508,7 @@ class Methods(Calls):
                 assert isinstance(root, Tensor)
                 self.covered.add(args[0].serial)
                 self.roots[args[0].serial] = self.site(node)
+                self.rooted[args[0].serial] = tuple(turn.turn for turn in self.loops) or (0,)
             elif isinstance(root, Tensor):
                 root = self.tensor(root, factor=None)
             self.differentiate(node, root, args[1:], kwargs)

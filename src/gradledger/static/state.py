@@ -73,6 +73,12 @@ class Turning:
     """A counter decides which turns go on to the step."""
     micro: bool = False
     """Its head speaks of micro-batches."""
+    closes: bool = False
+    """No step is written inside: one that follows closes a window of its turns."""
+    length: int = 0
+    """How many turns it has in the program, once it has ended."""
+    label: str = ""
+    turn: int = 0
     passes: int = 0
     steps: int = 0
 
@@ -83,7 +89,8 @@ class Keeping:
 
     site: Site
     name: str
-    losses: list[Tensor] = field(default_factory=list)
+    losses: list[tuple[Tensor, int]] = field(default_factory=list)
+    """With the turn of the loop in which each was kept."""
     whole: list[int] = field(default_factory=list)
 
 
@@ -114,6 +121,9 @@ class State:
         self.ifs: list[tuple[ast.AST, bool]] = []
         self.outcomes: dict[int, set[bool]] = {}
         self.roots: dict[int, Site] = {}
+        self.turns = 0
+        self.rooted: dict[int, tuple[int, ...]] = {}
+        """In which turns of the loops around it a backward() ran."""
         self.covered: set[int] = set()
         self.retained: set[int] = set()
         self.keepings: dict[tuple[Site, int], Keeping] = {}
@@ -130,6 +140,9 @@ class State:
         """A backward() was taken to reach what could not be seen to be reached."""
         self.discarding: ast.AST | None = None
         """The call whose result nobody uses."""
+        self.unlinked: set[str] = set()
+        """Rules that would need to know more than can be seen here."""
+        self.used: dict[int, Value] = {}
         self.filled: Turning | None = None
         """The innermost loop around the last backward()."""
         self.looked_at: set[int] = set()

@@ -10,7 +10,7 @@ from typing import Any
 
 from gradledger.ledger import events as ev
 from gradledger.static.expressions import Expressions
-from gradledger.static.scale import EPOCHS, LARGEST
+from gradledger.static.scale import EPOCHS
 from gradledger.static.state import Leave, Turning
 from gradledger.static.values import (
     ClassValue,
@@ -368,6 +368,7 @@ class Statements(Expressions):
         relevant = self.unit.touches_gradients(node.body)
         loop = self._begin(node, loader=items.loader is not None, exact=items.exact, relevant=relevant)
         loop.endless = items.endless
+        loop.closes = "step(" not in self.unit.segment(node.body)
         if relevant and loop.endless:
             head = ast.unparse(node.target) + " " + ast.unparse(node.iter)
             loop.micro = _MICRO.search(head.lower()) is not None
@@ -385,6 +386,8 @@ class Statements(Expressions):
                 if relevant and not loop.outer and turn >= self.scale.length(items.length) and items.endless:
                     break
                 loop.drawn = loop.loader
+                self.turns += 1
+                loop.turn = self.turns
                 self.bind(node.target, items.make(turn))
                 self._tell_accelerators(items, turn)
                 turn += 1
@@ -436,23 +439,13 @@ class Statements(Expressions):
             self.doubts.add("GL202")
         if loop.loader:
             self.events.append(ev.EpochEnded(self.site(node), loop.number))
-        if self.loops and not loop.outer and items.endless and not loop.loader and not self._steps(node):
-            # A loop of passes inside a loop: its length is that of a window.
-            if items.label:
-                self.learnt.unknown[items.label] = None
-            elif items.length > LARGEST:
-                self.learnt.large[items.length] = None
-            else:
-                self.learnt.windows.add(items.length)
-
-    def _steps(self, node: ast.AST) -> bool:
-        """Whether the text of a loop makes steps."""
-        return "step(" in self.unit.segment(node.body)  # type: ignore[attr-defined]
+        loop.length, loop.label = items.length, items.label
 
     def _while(self, node: ast.While) -> Way | None:
         relevant = self.unit.touches_gradients(node.body)
         loop = self._begin(node, loader=False, exact=False, relevant=relevant)
         loop.endless = True
+        loop.closes = "step(" not in self.unit.segment(node.body)
         turn = 0
         try:
             while True:
@@ -463,6 +456,8 @@ class Statements(Expressions):
                 if value is False:
                     break
                 turn += 1
+                self.turns += 1
+                loop.turn = self.turns
                 said = len(self.events)
                 way = self.execute(node.body)
                 relevant = loop.relevant = relevant or len(self.events) > said
@@ -471,6 +466,7 @@ class Statements(Expressions):
                 if way is Way.RETURN:
                     return way
         finally:
+            loop.length = turn
             self.loops.pop()
         return self.execute(node.orelse) if node.orelse else None
 

@@ -16,7 +16,10 @@ _DIRECT = re.compile(
     r"|require_backward_grad_sync"
 )
 _LEAVES = re.compile(r"^\s*(?:continue|break|return|raise)\b|[:;]\s*(?:continue|break|return|raise)\b", re.MULTILINE)
-_BUILDS = re.compile(r"\boptim\b|[oO]ptimizer|GradScaler|lr_scheduler|[sS]cheduler|\.Adam|\.SGD|requires_grad|DistributedDataParallel|\bDDP\b|\bno_grad\b")
+_BUILDS = re.compile(
+    r"\boptim\.|\b(?:Adam|AdamW|SGD|RMSprop|GradScaler)\(|lr_scheduler\.|requires_grad|DistributedDataParallel\(|\bDDP\("
+    r"|\w*(?:optimizer|scheduler|scaler)\w*\s*=[^=]"
+)
 _USE = re.compile(r"([A-Za-z_]\w*)(?:\[[^\]\n]*\])?\s*\.\s*([A-Za-z_]\w*)")
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
