@@ -34,6 +34,7 @@ _MODEL_USES = frozenset(
     {"parameters", "train", "eval", "zero_grad", "state_dict", "load_state_dict", "named_parameters", "module", "no_sync"}
 )
 _MODEL_NAME = re.compile(r"model|net|encoder|decoder|generator|discriminator|critic|actor|policy|backbone|head|^[DG]$", re.IGNORECASE)
+_LOSS = re.compile(r"loss|entropy|nll_|kl_div")
 _STEPS = re.compile(r"step|backward|zero|optimi[sz]|train|update|scaler|fit", re.IGNORECASE)
 
 
@@ -172,7 +173,7 @@ class Calls(Statements):
                 return self.run_function(function, [owner, *args], kwargs, node)
             if code.name.startswith(("__init__", "_init", "init", "freeze", "unfreeze", "build", "configure", "setup", "set_", "get_", "requires")):
                 return self.run_function(function, [owner, *args], kwargs, node)
-            if "parameters(" in function.unit.segment(code.body):
+            if "param" in code.name or "parameters(" in function.unit.segment(code.body):
                 return self.run_function(function, [owner, *args], kwargs, node)
             return self.forward(owner, args, kwargs, node, code.name)
         return self.run_function(function, [owner, *args], kwargs, node)
@@ -189,8 +190,24 @@ class Calls(Statements):
         if instance.cls.is_module:
             if isinstance(forward, Function) and not self.accounts_of(instance):
                 return self.run_function(forward, [instance, *args], kwargs, node)
-            return self.forward(instance, args, kwargs, node)
+            whole = self.forward(instance, args, kwargs, node)
+            if isinstance(forward, Function) and self._computes_loss(forward):
+                parts = self.run_function(forward, [instance, *args], kwargs, node)
+                if isinstance(parts, (Tensor, dict, tuple, list)):
+                    self._tag_replicas(instance, parts)
+                    return parts
+            return whole
         return self.through(args, kwargs, node)
+
+    def _tag_replicas(self, instance: Instance, parts: Value) -> None:
+        for part in parts if isinstance(parts, (list, tuple)) else [parts]:
+            if isinstance(part, Tensor) and instance.replicated:
+                part.reduced = instance.sync and not instance.local
+
+    def _computes_loss(self, forward: Function) -> bool:
+        """Whether a model gives its own loss: what it returns is worth a closer look."""
+        body = forward.node.body
+        return isinstance(body, list) and _LOSS.search(forward.unit.segment(body)) is not None
 
     def instantiate(self, cls: ClassValue, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         """Make an object of a class of the source."""
@@ -410,6 +427,17 @@ def _list(m: Calls, args: list[Value], kwargs: dict[str, Value], node: ast.AST) 
     return value
 
 
+def _sorted(m: Calls, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
+    value = _list(m, args, {}, node)
+    key = kwargs.get("key")
+    if isinstance(value, list) and len(value) < 24:
+        keys = [item if key is None else m.apply(key, [item], {}, node) for item in value]
+        if all(isinstance(k, (int, float)) for k in keys) or all(isinstance(k, str) for k in keys):
+            order = sorted(range(len(value)), key=lambda i: keys[i], reverse=kwargs.get("reverse") is True)
+            return [value[i] for i in order]
+    return value
+
+
 def _dict(m: Calls, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
     made = dict(args[0]) if args and isinstance(args[0], dict) else {}
     made.update(kwargs)
@@ -542,7 +570,7 @@ BUILTINS: dict[str, Value] = {
         "list": _list,
         "tuple": _list,
         "set": _list,
-        "sorted": _list,
+        "sorted": _sorted,
         "reversed": _list,
         "dict": _dict,
         "iter": _iter,

@@ -125,6 +125,7 @@ class Entries(State):
             wants_input=bool(data),
             loader=loader.number if loader is not None and drawn else None,
             loop=None if drawn or loop is None else loop.number,
+            averaged_twice=root.averaged_twice,
             kept_graph=keep,
         )
         self.events.append(event)
@@ -268,6 +269,15 @@ class Entries(State):
             self.events.append(ev.ParametersMoved(None, unsure))
 
     # -- endings ------------------------------------------------------------------------------------------
+
+    def settle_windows(self) -> None:
+        """A line that a counter guards closes windows, also the first time."""
+        guarded = {e.site for e in self.events if isinstance(e, ev.OptimizerStepped) and e.windowed}
+        if guarded:
+            self.events = [
+                replace(e, windowed=True) if isinstance(e, ev.OptimizerStepped) and e.site in guarded else e
+                for e in self.events
+            ]
 
     def withdraw_untold(self) -> None:
         """Forget optimizers of which not everything was seen."""

@@ -288,13 +288,22 @@ class Expressions(Operators):
         """A list of many batches: one of them stands for all."""
         value = self.evaluate(generator.iter)
         items = self.iteration(value, generator.iter)
-        if not items.endless or items.length <= 6 or items.loader is not None and not items.exact:
+        if not items.endless or (items.length <= 6 and items.loader is None):
             return None
         outer = self.scope
         self.scope = Scope(outer)
         try:
             self.bind(generator.target, items.make(0))
+            said = len(self.events)
             made = self.evaluate(element)
+            if len(self.events) > said:
+                # Not a list of data but a loop that acts.
+                rest = range(1, self.scale.length(items.length))
+                made = [made]
+                for turn in rest:
+                    self.bind(generator.target, items.make(turn))
+                    made.append(self.evaluate(element))
+                return made
         finally:
             self.scope = outer
         if not isinstance(made, (Tensor, Unknown, tuple)):

@@ -14,10 +14,12 @@ from gradledger.static.state import Leave
 from gradledger.static.values import (
     NOTHING,
     Accelerator,
+    Bound,
     Builtin,
     ClassValue,
     Context,
     External,
+    Function,
     Gradient,
     Instance,
     Iteration,
@@ -198,7 +200,9 @@ class Externals(Methods):
 
     def _wrap(self, last: str, args: Args, kwargs: Named, node: ast.AST) -> Value:
         inner = args[0] if args else kwargs.get("module", kwargs.get("model"))
-        if last in _REPLICAS and isinstance(inner, (Model, Instance)):
+        if last in _REPLICAS and last != "fully_shard" and isinstance(inner, (Model, Instance)):
+            return Model("replica", None, [inner], replicated=True)
+        if last == "fully_shard" and isinstance(inner, (Model, Instance)):
             inner.replicated = True
         if inner is None:
             return Builtin("wrapped", lambda m, a, k, n: a[0] if a else None)
@@ -223,7 +227,12 @@ class Externals(Methods):
     def _torch(self, name: str, last: str, args: Args, kwargs: Named, node: ast.AST) -> Value:
         if last in _SOURCES:
             rows = args[0] if args and isinstance(args[0], int) and not isinstance(args[0], bool) else None
-            if rows is None and args and isinstance(args[0], (tuple, list)) and args[0] and isinstance(args[0][0], int):
+            if last in ("randint", "full", "normal", "linspace"):
+                shape = next((a for a in (*args, kwargs.get("size")) if isinstance(a, (tuple, list)) and a), None)
+                rows = shape[0] if shape is not None and isinstance(shape[0], int) else None
+            elif last == "arange" and len(args) > 1:
+                rows = None
+            elif rows is None and args and isinstance(args[0], (tuple, list)) and args[0] and isinstance(args[0][0], int):
                 rows = args[0][0] if last != "tensor" else len(args[0])
             if last in ("tensor", "as_tensor") and args and isinstance(args[0], list):
                 rows = len(args[0])
@@ -249,11 +258,18 @@ class Externals(Methods):
         first = args[0] if args else None
         if last in ("mean", "sum") and isinstance(first, Tensor):
             return self.method(first, last, args[1:], kwargs, node)
+        if last in ("stack", "cat"):
+            dim = kwargs.get("dim", args[1] if len(args) > 1 else 0)
+            if last == "stack" and dim == 0:
+                made.rows = len(first) if isinstance(first, (list, tuple)) else None
+            elif last == "cat" and dim == 0:
+                made.rows = None
         if last in ("stack", "cat") and flat:
             tensors = [t for t in flat if isinstance(t, Tensor)]
             same = {(t.reduction, t.factor) for t in tensors}
             if len(same) == 1:
                 made.reduction, made.factor = same.pop()
+                made.stacked = len(tensors) if len(tensors) == len(flat) else 0
         if last in ("chunk", "split", "tensor_split") and isinstance(first, Tensor):
             return self.method(first, last, args[1:], kwargs, node)
         used = [value.accounts for value in flat if isinstance(value, Gradient)] + [t.made_of for t in flat if isinstance(t, Tensor) and t.made_of]
@@ -469,6 +485,10 @@ def _copy(m: Externals, name: str, args: Args, kwargs: Named, node: ast.AST) -> 
     return value
 
 
+def _method_type(m: Externals, name: str, args: Args, kwargs: Named, node: ast.AST) -> Value:
+    return Bound(args[1], args[0]) if len(args) == 2 and isinstance(args[0], Function) else m.unknown(m.at(node))
+
+
 def _trange(m: Externals, name: str, args: Args, kwargs: Named, node: ast.AST) -> Value:
     return BUILTINS["range"].call(m, args, kwargs, node)
 
@@ -511,6 +531,7 @@ _BY_LAST: dict[str, Any] = {
     "deepcopy": _copy,
     "copy": _copy,
     "trange": _trange,
+    "MethodType": _method_type,
     "count": _count,
     "checkpoint": _checkpoint,
 }

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
+from contextlib import suppress
 from dataclasses import dataclass
 
 from gradledger.ledger import events as ev
 from gradledger.static.imports import FindModule, Imports
-from gradledger.static.scale import Scale
-from gradledger.static.state import Leave, OutOfBudget
+from gradledger.static.scale import EPOCHS, Scale
+from gradledger.static.state import Leave, OutOfBudget, Turning
 from gradledger.static.unit import FunctionNode, Unit
 from gradledger.static.values import ClassValue, Function, Instance, Scope, Unknown, Value
 
+_COUNTERS = frozenset({"batch_idx", "batch_index", "batch_nb", "i", "idx", "step", "iteration", "iter", "it", "n_iter", "batch_no"})
 BUDGET = 40_000
 """How many expressions one attempt evaluates at most."""
 
@@ -50,6 +52,7 @@ class Machine(Imports):
                 pass
         except (OutOfBudget, RecursionError):
             self.cut_short = True
+        self.settle_windows()
         self.say_what_is_kept()
         self.forgive_unsure()
         self.withdraw_untold()
@@ -78,7 +81,7 @@ class Machine(Imports):
         for node in body:
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)):
                 self.execute([node])
-            elif isinstance(node, (ast.Assign, ast.AnnAssign)) and not self.unit.touches_gradients([node]):
+            elif isinstance(node, (ast.Assign, ast.AnnAssign)) and not self.unit.acts([node]):
                 self.execute([node])
             elif isinstance(node, (ast.If, ast.Try)) and any(isinstance(s, (ast.Import, ast.ImportFrom)) for s in node.body):
                 self._define_all(node.body)
@@ -87,12 +90,28 @@ class Machine(Imports):
         """A function that its callers will call again and again."""
         code = function.node
         assert isinstance(code, FunctionNode)
-        loops = any(isinstance(node, (ast.For, ast.While)) for node in ast.walk(code))
-        for _ in range(2 if loops else self.scale.batches):
-            try:
-                self.run_function(function, list(first), {}, code)
-            except Leave:
-                continue
+        if any(isinstance(node, (ast.For, ast.While)) for node in ast.walk(code)):
+            for _ in range(EPOCHS):
+                self._once(function, first, {})
+            return
+        # A step of a loop that is elsewhere: its batches are counted, if the function wants to know.
+        loader = self.loader()
+        counters = [argument.arg for argument in code.args.args if argument.arg in _COUNTERS]
+        for _ in range(EPOCHS):
+            loop = Turning(code, loader.number, loader=True, exact=False, relevant=True, endless=True)
+            self.loops.append(loop)
+            for turn in range(self.scale.batches):
+                loop.drawn = True
+                self.turns += 1
+                loop.turn = self.turns
+                self._once(function, first, {name: turn for name in counters})
+            self.loops.pop()
+            self.doubts.add("GL202")
+            self.events.append(ev.EpochEnded(self.site(code), loader.number))
+
+    def _once(self, function: Function, first: list[Value], named: dict[str, Value]) -> None:
+        with suppress(Leave):
+            self.run_function(function, list(first), dict(named), function.node)
 
 
 def starts(unit: Unit, ran: set[int]) -> list[Start]:

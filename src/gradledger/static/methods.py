@@ -10,6 +10,7 @@ from gradledger.ledger import events as ev
 from gradledger.static.calls import Calls
 from gradledger.static.operators import is_number
 from gradledger.static.scale import STAND_IN
+from gradledger.static.state import Leave
 from gradledger.static.values import (
     NOTHING,
     Accelerator,
@@ -112,6 +113,8 @@ class Methods(Calls):
                 made.factor = 1.0 if owner.factor == 1.0 else owner.factor
             else:
                 made.reduction, made.factor, made.presumed = owner.reduction, owner.factor, owner.presumed
+                if owner.stacked > 1 and owner.factor is not None and abs(owner.factor * owner.stacked - 1) < 1e-9:
+                    made.averaged_twice = "mean" in name
             if args or kwargs:
                 made.presumed = True
             else:
@@ -318,13 +321,20 @@ class Methods(Calls):
             made.reduction = model.loss if model.loss in ("mean", "sum") else "unknown"  # type: ignore[assignment]
             made.factor = 1.0
             return made
+        if isinstance(model, Model) and model.replicated and model.children:
+            inner = model.children[0]
+            out = self.apply(inner, args, kwargs, node)
+            for part in _flat(out):
+                if isinstance(part, Tensor):
+                    part.reduced = model.sync and not model.local
+            return out
         self.watch_out(name, args, kwargs)
         if isinstance(model, Unknown):
             self.model_account(model)
         flat = [item for value in (*args, *kwargs.values()) for item in (value if isinstance(value, (list, tuple)) else [value])]
         made = self.tensor(*flat)
         if not self.no_grad:
-            reached = self.live(self.accounts_of(model))
+            reached = self.live(self.accounts_of(model, hidden=True))
             made.deps |= reached
             self._owned(model, reached)
             self._use(model)
@@ -344,7 +354,7 @@ class Methods(Calls):
             return
         self.used[id(model)] = model
         if isinstance(model, Model):
-            if model.kind in ("ModuleList", "ModuleDict", "copy") or depth > 8:
+            if model.kind in ("ModuleList", "ModuleDict") or depth > 8:
                 return
             if model.account is not None:
                 self.boxes[model.account].sure = True
@@ -357,6 +367,9 @@ class Methods(Calls):
                 for name, part in model.attrs.items():
                     if re.search(rf"self\.{re.escape(name)}\s*\(", text):
                         self._use(part, depth + 1)
+                    elif isinstance(part, list) and re.search(rf"in self\.{re.escape(name)}\b", text):
+                        for item in part:
+                            self._use(item, depth + 1)
                     elif isinstance(part, Tensor) and part.leaf is not None and f"self.{name}" in text:
                         self.boxes[part.leaf].sure = True
 
@@ -472,10 +485,19 @@ class Methods(Calls):
         if name == "step" and optimizer is not None:
             if owner.enabled:
                 self.events.append(ev.ScalerStepped(self.site(node), owner.number, optimizer.number))
+                if optimizer.number in owner.stepped:
+                    accounts = tuple(sorted(optimizer.accounts or ()))
+                    site = self.site(node)
+                    self.events.append(
+                        ev.StepRefused(site, accounts, optimizer.number, owner.number, "already-stepped")
+                    )
+                    raise Leave
+                owner.stepped.add(optimizer.number)
             self.stepped(node, optimizer, owner if owner.enabled else None)
         elif name == "unscale_" and optimizer is not None and owner.enabled:
             self.unscaled(node, owner, optimizer)
         elif name == "update":
+            owner.stepped.clear()
             self.events.append(ev.ScalerUpdated(self.site(node), owner.number))
         elif name in ("step", "unscale_"):
             self.leave_alone()
@@ -661,7 +683,9 @@ class Methods(Calls):
                 return list(owner)
             if name == "get" and args and isinstance(args[0], (str, int)):
                 return owner.get(args[0], args[1] if len(args) > 1 else None)
-            if name in ("pop", "setdefault") and args and isinstance(args[0], (str, int)):
+            if name == "setdefault" and args and isinstance(args[0], (str, int)):
+                return owner.setdefault(args[0], args[1] if len(args) > 1 else None)
+            if name == "pop" and args and isinstance(args[0], (str, int)):
                 return owner.get(args[0], args[1] if len(args) > 1 else self.unknown(self.at(node)))
             if name == "update":
                 for value in (*args, kwargs):

@@ -184,6 +184,8 @@ class State:
         for origin in origins:
             if isinstance(origin, Tensor):
                 cut = cut or origin.cut
+                if origin.leaf is not None:
+                    self.boxes[origin.leaf].sure = True
                 deps = deps | origin.deps if deps else origin.deps
                 parts = parts | origin.parts | {origin.serial}
                 opaque = opaque or origin.opaque
@@ -222,8 +224,8 @@ class State:
             value.account = self.open_account(value.label, None, opaque=True)
         return value.account
 
-    def accounts_of(self, value: Value, seen: set[int] | None = None) -> Accounts:
-        """The accounts of all parameters inside a model."""
+    def accounts_of(self, value: Value, seen: set[int] | None = None, *, hidden: bool = False) -> Accounts:
+        """The accounts of all parameters inside a model; with the hidden ones, those in plain lists, too."""
         seen = set() if seen is None else seen
         if id(value) in seen:
             return NOTHING
@@ -234,10 +236,11 @@ class State:
                 if value.account is not None:
                     found = frozenset((value.account,))
                 for child in (*value.children, *value.attrs.values()):
-                    found |= self.accounts_of(child, seen)
+                    found |= self.accounts_of(child, seen, hidden=hidden)
             case Instance() if value.cls.is_module:
                 for child in value.attrs.values():
-                    found |= self.accounts_of(child, seen)
+                    if hidden or not isinstance(child, (list, tuple, dict)):
+                        found |= self.accounts_of(child, seen, hidden=hidden)
                 if value.cls.bases and "own" in value.attrs:
                     found |= frozenset((value.attrs["own"],))
             case Tensor(leaf=int()):

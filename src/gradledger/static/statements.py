@@ -99,14 +99,14 @@ class Statements(Expressions):
 
     def _note_sum(self, target: ast.expr, node: ast.Assign, value: Value) -> None:
         """`total = total + loss` keeps the graph as `total += loss` does."""
-        if not isinstance(value, Tensor) or not isinstance(node.value, ast.BinOp) or not isinstance(node.value.op, ast.Add):
+        if not isinstance(value, Tensor) or not isinstance(target, ast.Name) or not isinstance(node.value, ast.BinOp):
             return
-        if isinstance(target, ast.Name) and isinstance(node.value.left, ast.Name) and target.id == node.value.left.id:
-            added = self.evaluate(node.value.right)
-            if isinstance(added, Tensor):
-                before = self.evaluate(node.value.left)
-                if isinstance(before, Tensor):
-                    self.keeps(node, target.id, id(node), added, value)
+        if not isinstance(node.value.op, ast.Add) or not value.deps:
+            return
+        named = any(isinstance(part, ast.Name) and part.id == target.id for part in ast.walk(node.value))
+        before = self.scope.names.get(target.id)
+        if named and isinstance(before, Tensor) and before.deps:
+            self.keeps(node, target.id, id(node), value, value)
 
     def _augmented(self, node: ast.AugAssign) -> None:
         added = self.evaluate(node.value)
@@ -388,7 +388,9 @@ class Statements(Expressions):
                 loop.drawn = loop.loader
                 self.turns += 1
                 loop.turn = self.turns
-                self.bind(node.target, items.make(turn))
+                # Of many epochs the first and the last are run.
+                skips = turn == EPOCHS - 1 and loop.outer and items.endless and items.exact
+                self.bind(node.target, items.make(items.length - 1 if skips else turn))
                 self._tell_accelerators(items, turn)
                 turn += 1
                 said = len(self.events)

@@ -107,6 +107,11 @@ class Unit:
             self._relevant[id(nodes[0])] = known
         return known
 
+    def acts(self, nodes: list[ast.stmt]) -> bool:
+        """Whether these statements themselves differentiate, clear or step."""
+        text = self.segment(nodes)
+        return _DIRECT.search(text) is not None or (self._calls is not None and self._calls.search(text) is not None)
+
     def leaves(self, nodes: list[ast.stmt]) -> bool:
         """Whether these statements leave the loop or the function."""
         return bool(nodes) and _LEAVES.search(self.segment(nodes)) is not None

@@ -63,6 +63,9 @@ class Tensor:
     negative: bool = False
     made_of: Accounts = NOTHING
     """The accounts whose gradients it was computed from."""
+    stacked: int = 0
+    """How many tensors it is a stack of."""
+    averaged_twice: bool = False
     divisions: frozenset[str] = frozenset()
     """The unknown numbers it was divided by."""
 
@@ -235,7 +238,8 @@ class Scaler:
     number: int
     enabled: bool = True
     foreign: bool = False
-    unscaled: set[int] = field(default_factory=set)
+    stepped: set[int] = field(default_factory=set)
+    """Optimizers stepped since the last update()."""
 
 
 @dataclass(slots=True, eq=False)
