@@ -384,7 +384,7 @@ def _len(m: Calls, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -
             return len(value.children)
         case Unknown():
             name = value.label.rsplit(".", 1)[-1]
-            if re.search(r"\bin\s+(?:\w+\()*(?:self\.)?" + re.escape(name) + r"\b", m.unit.text) and "(" not in name:
+            if name in m.unit.iterated:
                 return m.scale.batches
             return m.unknown(f"len({value.label})")
         case _:

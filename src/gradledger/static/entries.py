@@ -189,10 +189,11 @@ class Entries(State):
         loop = self.filled
         if loop is None or not self.loops or loop in self.loops or not loop.length:
             return
+        if isinstance(loop.node, ast.While):
+            # How often it turns cannot be told: it may be once.
+            self.doubts.update(("GL103", "GL201", "GL307"))
         if loop.outer or loop.loader or not loop.endless or loop.steps or not loop.closes:
             return
-        if isinstance(loop.node, ast.While):
-            self.doubts.update(("GL103", "GL201", "GL307"))
         if loop.label:
             self.learnt.unknown[loop.label] = None
         elif loop.length > LARGEST:
@@ -213,8 +214,6 @@ class Entries(State):
     ) -> None:
         """Gradients were clipped."""
         accounts = self.resolve(accounts)
-        if any(self.boxes[number].opaque for number in accounts):
-            self.unlinked.add("GL309")
         if accounts:
             self.events.append(
                 ev.GradientsClipped(self.site(node), tuple(sorted(accounts)), measures, scaled_bound)
@@ -269,6 +268,11 @@ class Entries(State):
             self.events.append(ev.ParametersMoved(None, unsure))
 
     # -- endings ------------------------------------------------------------------------------------------
+
+    def admit_blindness(self) -> None:
+        """Who holds what can only be judged where all parameters were seen being made."""
+        if any(box.opaque and box.held_by is not None for box in self.boxes.values()):
+            self.unlinked.update(("GL106", "GL309", "GL402", "GL403", "GL404"))
 
     def settle_windows(self) -> None:
         """A line that a counter guards closes windows, also the first time."""

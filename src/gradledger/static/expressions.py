@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gradledger.static.operators import Operators, is_plain
+from gradledger.static.state import OutOfBudget
 from gradledger.static.unit import direct
 from gradledger.static.values import (
     Accelerator,
@@ -40,7 +41,9 @@ class Expressions(Operators):
 
     def evaluate(self, node: ast.expr) -> Value:
         """The value of an expression."""
-        self.spend()
+        self.budget -= 1
+        if self.budget < 0:
+            raise OutOfBudget
         handler = _HANDLERS.get(type(node))
         return self.unknown(self.at(node)) if handler is None else handler(self, node)
 

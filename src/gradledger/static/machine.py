@@ -52,6 +52,7 @@ class Machine(Imports):
                 pass
         except (OutOfBudget, RecursionError):
             self.cut_short = True
+        self.admit_blindness()
         self.settle_windows()
         self.say_what_is_kept()
         self.forgive_unsure()

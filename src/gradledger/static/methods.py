@@ -555,16 +555,25 @@ class Methods(Calls):
         """The last part of a label that is a name."""
         return re.split(r"[.]", re.sub(r"\[[^\]]*\]$", "", label))[-1] if "@" not in label else ""
 
-    def looks_like_optimizer(self, owner: Unknown) -> bool:
+    def looks_like_optimizer(self, owner: Unknown, node: ast.AST) -> bool:
         """Whether its uses, or at last its name, show an optimizer."""
+        if self._named_optimizer(called_name(node)):
+            return True
         if owner.label.startswith("elt("):
             inner = self.last_name(owner.label[4:-1])
             return bool(_OPTIMIZER.search(inner)) and not _SCHEDULER.search(inner)
-        name = self.last_name(owner.label)
+        return self._named_optimizer(self.last_name(owner.label))
+
+    def _named_optimizer(self, name: str) -> bool:
         uses = self.unit.uses.get(name, frozenset())
         if "param_groups" in uses or {"zero_grad", "step"} <= uses and "parameters" not in uses:
             return True
         return bool(_OPTIMIZER.search(name)) and not _SCHEDULER.search(name)
+
+    def _uses(self, owner: Unknown, node: ast.AST) -> set[str]:
+        """All that is ever asked of something, under its label and under its name here."""
+        known = self.unit.uses
+        return known.get(self.last_name(owner.label), set()) | known.get(called_name(node), set())
 
     def _unknown_method(self, owner: Unknown, name: str, args: Args, kwargs: Named, node: ast.AST) -> Value:
         role = owner.role
@@ -575,11 +584,11 @@ class Methods(Calls):
         if name == "step":
             return self._unknown_step(owner, args, kwargs, node)
         if name == "zero_grad":
-            if self.looks_like_optimizer(owner):
+            if self.looks_like_optimizer(owner, node):
                 owner.role = self.opaque_optimizer(owner.label)
                 return self.method(owner.role, name, args, kwargs, node)
             return self.model_method(owner, name, args, kwargs, node)
-        uses = self.unit.uses.get(self.last_name(owner.label), frozenset())
+        uses = self._uses(owner, node)
         if name in ("scale", "unscale_", "update") and len(uses & {"scale", "step", "update", "unscale_"}) >= 2:
             owner.role = self._opaque_scaler(owner)
             return self.method(owner.role, name, args, kwargs, node)
@@ -630,13 +639,13 @@ class Methods(Calls):
         return None
 
     def _unknown_step(self, owner: Unknown, args: Args, kwargs: Named, node: ast.AST) -> Value:
-        uses = self.unit.uses.get(self.last_name(owner.label), frozenset())
+        uses = self._uses(owner, node)
         first = args[0] if args else None
         if first is not None and ("update" in uses or "unscale_" in uses or "scal" in owner.label.lower()):
             owner.role = self._opaque_scaler(owner)
             return self.method(owner.role, "step", args, kwargs, node)
         closure = first is None or isinstance(first, Function)
-        if closure and self.looks_like_optimizer(owner):
+        if closure and self.looks_like_optimizer(owner, node):
             owner.role = self.opaque_optimizer(owner.label)
             return self.method(owner.role, "step", args, kwargs, node)
         if isinstance(first, Tensor) and first.deps:
@@ -695,6 +704,14 @@ class Methods(Calls):
         if isinstance(owner, str):
             return self.unknown(f"text.{name}")
         return self.unknown(f"{name} {self.at(node)}")
+
+
+def called_name(node: ast.AST) -> str:
+    """The last part of the name before a method call."""
+    owner = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+    while isinstance(owner, ast.Subscript):
+        owner = owner.value
+    return owner.id if isinstance(owner, ast.Name) else owner.attr if isinstance(owner, ast.Attribute) else ""
 
 
 def _flat(value: Value) -> list[Value]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from enum import Enum
 from typing import Any
@@ -31,10 +30,6 @@ from gradledger.static.values import (
 )
 
 MOST_ITEMS = 24
-_MICRO = re.compile(
-    r"accum|micro|grad_steps|chunk|sub_?batch|sub_?i\b|sub_?iter|iter_?size|update_freq|mini_?step|\bsplit"
-)
-"""What the head of a loop over the parts of one batch is made of."""
 
 
 class Way(Enum):
@@ -62,6 +57,10 @@ class Statements(Expressions):
         return None
 
     # -- parts that other files provide ---------------------------------------------------------------------
+
+    def is_model(self, value: Unknown) -> bool:
+        """Whether something unseen is used as a model."""
+        raise NotImplementedError
 
     def enter(self, value: Value, node: ast.AST) -> Value:
         """`with value as …`."""
@@ -224,6 +223,8 @@ class Statements(Expressions):
 
     def require_gradients(self, owner: Value, value: Value, node: ast.AST) -> None:
         """`requires_grad` was set."""
+        if isinstance(owner, Unknown) and owner.account is None and self.is_model(owner):
+            self.model_account(owner)
         accounts = owner.accounts if isinstance(owner, Parameters) else self.accounts_of(owner)
         if accounts and not (isinstance(owner, Unknown) and owner.role is None and owner.account is None):
             if value is False:
@@ -368,10 +369,8 @@ class Statements(Expressions):
         relevant = self.unit.touches_gradients(node.body)
         loop = self._begin(node, loader=items.loader is not None, exact=items.exact, relevant=relevant)
         loop.endless = items.endless
-        loop.closes = "step(" not in self.unit.segment(node.body)
         if relevant and loop.endless:
-            head = ast.unparse(node.target) + " " + ast.unparse(node.iter)
-            loop.micro = _MICRO.search(head.lower()) is not None
+            loop.micro, loop.closes = self.unit.heads(node)
         if items.loader is not None:
             loop.number = items.loader.number
         way: Way | None = None
@@ -559,7 +558,7 @@ class Statements(Expressions):
         return way
 
     def _expression(self, node: ast.Expr) -> None:
-        if isinstance(node.value, ast.Constant):
+        if isinstance(node.value, ast.Constant) or self.unit.inert(node):
             return
         value = node.value
         if isinstance(value, ast.Attribute) and value.attr == "zero_grad":

@@ -22,6 +22,17 @@ _BUILDS = re.compile(
 )
 _USE = re.compile(r"([A-Za-z_]\w*)(?:\[[^\]\n]*\])?\s*\.\s*([A-Za-z_]\w*)")
 
+_MICRO = re.compile(
+    r"accum|micro|grad_steps|chunk|sub_?batch|sub_?i\b|sub_?iter|iter_?size|update_freq|mini_?step|\bsplit"
+)
+"""What the head of a loop over the parts of one batch is made of."""
+_TALKS = frozenset(
+    "parser logger logging log writer wandb plt print warnings os time np random json pickle sys pbar tqdm shutil "
+    "progress_bar argparse sns torchvision summary_writer tb_writer mlflow".split()
+)
+
+_OVER = re.compile(r"\bin\s+(?:\w+\()*(?:self\.)?(\w+)")
+
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -35,6 +46,9 @@ class Unit:
         self.lines = text.splitlines(keepends=True) if "\f" not in text and "\v" not in text else _lines(text)
         self._sites: dict[int, Site] = {}
         self._relevant: dict[int, bool] = {}
+        self._leaving: dict[int, bool] = {}
+        self._heads: dict[int, tuple[bool, bool]] = {}
+        self._inert: dict[int, bool] = {}
 
     def site(self, node: ast.AST, function: str = "<module>") -> Site:
         """Where a node is."""
@@ -114,7 +128,37 @@ class Unit:
 
     def leaves(self, nodes: list[ast.stmt]) -> bool:
         """Whether these statements leave the loop or the function."""
-        return bool(nodes) and _LEAVES.search(self.segment(nodes)) is not None
+        if not nodes:
+            return False
+        known = self._leaving.get(id(nodes[0]))
+        if known is None:
+            known = self._leaving[id(nodes[0])] = _LEAVES.search(self.segment(nodes)) is not None
+        return known
+
+    def heads(self, node: ast.For | ast.AsyncFor) -> tuple[bool, bool]:
+        """Whether a loop's head speaks of micro-batches, and whether its body makes no step."""
+        known = self._heads.get(id(node))
+        if known is None:
+            head = ast.unparse(node.target) + " " + ast.unparse(node.iter)
+            micro = _MICRO.search(head.lower()) is not None
+            known = self._heads[id(node)] = micro, "step(" not in self.segment(node.body)
+        return known
+
+    def inert(self, node: ast.Expr) -> bool:
+        """Whether a statement only talks to people, files or random numbers."""
+        known = self._inert.get(id(node))
+        if known is None:
+            callee = node.value.func if isinstance(node.value, ast.Call) else node.value
+            while isinstance(callee, ast.Attribute):
+                callee = callee.value
+            known = isinstance(callee, ast.Name) and callee.id in _TALKS and not self.acts([node])
+            self._inert[id(node)] = known
+        return known
+
+    @cached_property
+    def iterated(self) -> set[str]:
+        """Names over which a loop runs."""
+        return set(_OVER.findall(self.text))
 
     @cached_property
     def uses(self) -> dict[str, set[str]]:
