@@ -52,7 +52,11 @@ def check_program(text: str, path: str, find_module: FindModule | None = None) -
     if not _TORCH.search(text):
         return Judged(())
     exploration = explore(unit, find_module)
-    notes = (f"{path}: too large to follow to the end; part of it was not checked",) if exploration.cut_short else ()
+    notes = (
+        (f"{path}: too large to follow to the end; part of it was not checked",)
+        if exploration.cut_short
+        else ()
+    )
     return Judged(tuple(judge(exploration.traces)), notes)
 
 
@@ -73,7 +77,9 @@ def judge(traces: Iterable[Trace]) -> list[Finding]:
             place = f"{finding.code}:{finding.site.path}:{finding.site.line}"
             if finding.code in trace.doubts or place in trace.doubts:
                 finding = replace(finding, certainty=Certainty.POSSIBLE)
-            said.setdefault((finding.code, finding.site.path, finding.site.line), []).append((number, finding))
+            said.setdefault((finding.code, finding.site.path, finding.site.line), []).append(
+                (number, finding)
+            )
     findings = [_joined(statements, lines) for statements in said.values()]
     return sorted(findings, key=lambda f: (f.site.path, f.site.line, f.code))
 

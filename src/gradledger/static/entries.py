@@ -94,7 +94,7 @@ class Entries(State):
         inputs: Accounts | None = None,
         chained: bool = False,
     ) -> None:
-        """backward() ran."""
+        """A pass ran from this root."""
         site = self.site(node)
         reached = self.live(root.deps) if not root.leaf else root.deps
         if not reached and not root.cut:
@@ -102,8 +102,13 @@ class Entries(State):
         reached = self.resolve(reached)
         if inputs is not None:
             reached = self.resolve(inputs)
-        repeats = None if chained else next(
-            (self.roots[part] for part in sorted(root.parts | {root.serial}) if part in self.retained), None
+        repeats = (
+            None
+            if chained
+            else next(
+                (self.roots[part] for part in sorted(root.parts | {root.serial}) if part in self.retained),
+                None,
+            )
         )
         data = {number for number in reached if self.boxes[number].data}
         loop = self.loops[-1] if self.loops else None
@@ -140,16 +145,18 @@ class Entries(State):
         if root.presumed:
             self.doubts.add(f"GL201:{site.path}:{site.line}")
         if event.accounts:
-            self.events.append(
-                ev.LossMeasured(site, event.accounts, root.reduction, root.factor, None)
-            )
+            self.events.append(ev.LossMeasured(site, event.accounts, root.reduction, root.factor, None))
 
-    def cleared(self, node: ast.AST, accounts: Accounts, by: str, *, to: str = "none", owner: int | None = None) -> None:
+    def cleared(
+        self, node: ast.AST, accounts: Accounts, by: str, *, to: str = "none", owner: int | None = None
+    ) -> None:
         """Gradients were cleared."""
         accounts = self.resolve(accounts)
         unread = self.looked_at.isdisjoint(accounts)
         for number in accounts:
-            self.boxes[number].content = "zero" if to == "zero" and self.boxes[number].content in ("held", "zero") else "none"
+            self.boxes[number].content = (
+                "zero" if to == "zero" and self.boxes[number].content in ("held", "zero") else "none"
+            )
         self.events.append(
             ev.GradientCleared(self.site(node), tuple(sorted(accounts)), by, to, owner, unread)  # type: ignore[arg-type]
         )
@@ -219,7 +226,9 @@ class Entries(State):
                 ev.GradientsClipped(self.site(node), tuple(sorted(accounts)), measures, scaled_bound)
             )
 
-    def changed(self, node: ast.AST, accounts: Accounts, *, clipping: bool = False, divided_by: int = 0) -> None:
+    def changed(
+        self, node: ast.AST, accounts: Accounts, *, clipping: bool = False, divided_by: int = 0
+    ) -> None:
         """Gradients were altered by hand."""
         accounts = self.resolve(accounts)
         if accounts:
@@ -256,7 +265,9 @@ class Entries(State):
             held = [
                 loss
                 for loss, turn in keeping.losses
-                if any(turn in self.rooted[root] for root in (loss.serial, *loss.parts) if root in self.rooted)
+                if any(
+                    turn in self.rooted[root] for root in (loss.serial, *loss.parts) if root in self.rooted
+                )
             ]
             if len(held) >= 2:
                 self.events.append(ev.GraphKept(keeping.site, keeping.name, len(held)))
@@ -298,7 +309,9 @@ class Entries(State):
                 gone.add(optimizer.number)
                 accounts |= optimizer.accounts or NOTHING
         if gone:
-            self.events = [kept for event in self.events if (kept := _without(event, gone, accounts)) is not None]
+            self.events = [
+                kept for event in self.events if (kept := _without(event, gone, accounts)) is not None
+            ]
 
 
 def _without(event: ev.Event, gone: set[int], accounts: set[int]) -> ev.Event | None:

@@ -65,7 +65,7 @@ class _Explorer:
         """All paths from one start."""
         scale = Scale()
         queue: deque[tuple[bool, ...]] = deque([()])
-        seen = {()}
+        seen: set[tuple[bool, ...]] = {()}
         told: set[int] = set()
         paths = 0
         while queue and paths < MOST_PATHS and self.work > 0:
@@ -75,7 +75,9 @@ class _Explorer:
             self.ran |= machine.ran
             self.cut_short = self.cut_short or machine.cut_short
             # A choice that changes nothing is not worth combining with others.
-            story = tuple((type(event), event.site, getattr(event, "accounts", ())) for event in machine.events)
+            story = tuple(
+                (type(event), event.site, getattr(event, "accounts", ())) for event in machine.events
+            )
             if hash(story) in told:
                 continue
             told.add(hash(story))

@@ -18,7 +18,20 @@ _ALIASES = {
     "lightning.pytorch": "lightning",
 }
 MOST_MODULES = 24
-_KNOWN = frozenset({"torch", "numpy", "transformers", "accelerate", "lightning", "pytorch_lightning", "torchvision", "sklearn", "os", "sys"})
+_KNOWN = frozenset(
+    {
+        "torch",
+        "numpy",
+        "transformers",
+        "accelerate",
+        "lightning",
+        "pytorch_lightning",
+        "torchvision",
+        "sklearn",
+        "os",
+        "sys",
+    }
+)
 
 
 class Imports(Externals):

@@ -13,7 +13,21 @@ from gradledger.static.state import Leave, OutOfBudget, Turning
 from gradledger.static.unit import FunctionNode, Unit
 from gradledger.static.values import ClassValue, Function, Instance, Scope, Unknown, Value
 
-_COUNTERS = frozenset({"batch_idx", "batch_index", "batch_nb", "i", "idx", "step", "iteration", "iter", "it", "n_iter", "batch_no"})
+_COUNTERS = frozenset(
+    {
+        "batch_idx",
+        "batch_index",
+        "batch_nb",
+        "i",
+        "idx",
+        "step",
+        "iteration",
+        "iter",
+        "it",
+        "n_iter",
+        "batch_no",
+    }
+)
 BUDGET = 40_000
 """How many expressions one attempt evaluates at most."""
 
@@ -46,10 +60,8 @@ class Machine(Imports):
     def run(self, start: Start) -> None:
         """Execute from the start to the end of the program."""
         try:
-            try:
+            with suppress(Leave):
                 self._run(start)
-            except Leave:
-                pass
         except (OutOfBudget, RecursionError):
             self.cut_short = True
         self.admit_blindness()
@@ -80,11 +92,13 @@ class Machine(Imports):
     def _define_all(self, body: list[ast.stmt]) -> None:
         """The definitions, imports and plain assignments of a file, without what it does."""
         for node in body:
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)):
+            if isinstance(
+                node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+            ) or (isinstance(node, (ast.Assign, ast.AnnAssign)) and not self.unit.acts([node])):
                 self.execute([node])
-            elif isinstance(node, (ast.Assign, ast.AnnAssign)) and not self.unit.acts([node]):
-                self.execute([node])
-            elif isinstance(node, (ast.If, ast.Try)) and any(isinstance(s, (ast.Import, ast.ImportFrom)) for s in node.body):
+            elif isinstance(node, (ast.If, ast.Try)) and any(
+                isinstance(s, (ast.Import, ast.ImportFrom)) for s in node.body
+            ):
                 self._define_all(node.body)
 
     def _repeat(self, function: Function, first: list[Value]) -> None:
@@ -105,7 +119,7 @@ class Machine(Imports):
                 loop.drawn = True
                 self.turns += 1
                 loop.turn = self.turns
-                self._once(function, first, {name: turn for name in counters})
+                self._once(function, first, dict.fromkeys(counters, turn))
             self.loops.pop()
             self.doubts.add("GL202")
             self.events.append(ev.EpochEnded(self.site(code), loader.number))
@@ -124,7 +138,9 @@ def starts(unit: Unit, ran: set[int]) -> list[Start]:
     for node, owner in unit.functions:
         if node.name not in names or id(node) in ran or node in nested or node.name.startswith("__"):
             continue
-        if any(other is not node and f"{node.name}(" in text and other not in nested for other, text in texts):
+        if any(
+            other is not node and f"{node.name}(" in text and other not in nested for other, text in texts
+        ):
             continue
         found.append(Start(node.name, None if owner is None else owner.name))
     return found[:12]

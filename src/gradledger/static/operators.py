@@ -117,7 +117,12 @@ class Operators(Entries):
             return self.tensor(left, right, made_of=made_of, negative=self._turns(sign, left, right))
         if isinstance(left, Parameters) and isinstance(right, Parameters) and sign == "+":
             return Parameters(left.accounts | right.accounts, left.opaque or right.opaque)
-        if isinstance(left, Tensor) or isinstance(right, Tensor) or isinstance(left, Parameters) or isinstance(right, Parameters):
+        if (
+            isinstance(left, Tensor)
+            or isinstance(right, Tensor)
+            or isinstance(left, Parameters)
+            or isinstance(right, Parameters)
+        ):
             return self._on_tensors(sign, left, right)
         if is_plain(left) and is_plain(right):
             try:
@@ -144,7 +149,9 @@ class Operators(Entries):
         negative = getattr(left, "negative", False) != getattr(right, "negative", False)
         against = sign == "-" and bool(isinstance(right, Gradient) or getattr(right, "made_of", None))
         for value in (left, right):
-            if is_number(value) and value < 0 or isinstance(value, Unknown) and value.label.startswith("-"):
+            if (is_number(value) and value < 0) or (
+                isinstance(value, Unknown) and value.label.startswith("-")
+            ):
                 negative = not negative
         return negative != against
 
@@ -207,7 +214,9 @@ class Operators(Entries):
         if isinstance(value, Tensor):
             made = self.tensor(value)
             made.reduction, made.presumed = value.reduction, value.presumed
-            made.factor = None if value.factor is None else -value.factor if isinstance(op, ast.USub) else value.factor
+            made.factor = (
+                None if value.factor is None else -value.factor if isinstance(op, ast.USub) else value.factor
+            )
             made.factor = None if made.factor is None else abs(made.factor)
             made.made_of, made.negative = value.made_of, value.negative != isinstance(op, ast.USub)
             return made
@@ -233,7 +242,11 @@ class Operators(Entries):
         left, right = self.number(left), self.number(right)
         if is_plain(left) and is_plain(right):
             try:
-                counted = not (isinstance(node, ast.Compare) and isinstance(node.left, ast.BinOp) and isinstance(node.left.op, ast.Mod))
+                counted = not (
+                    isinstance(node, ast.Compare)
+                    and isinstance(node.left, ast.BinOp)
+                    and isinstance(node.left.op, ast.Mod)
+                )
                 if self.guarding and counted and is_number(left) and is_number(right):
                     self._learn_bound(sign, left, right)
                 return bool(compute(left, right))
@@ -278,7 +291,12 @@ class Operators(Entries):
 
     def _guard_number(self, value: Value, other: Value) -> Value:
         """An unknown bound that decides when to step gets a number of its own."""
-        if self.guarding and isinstance(value, Unknown) and isinstance(other, int) and not isinstance(other, bool):
+        if (
+            self.guarding
+            and isinstance(value, Unknown)
+            and isinstance(other, int)
+            and not isinstance(other, bool)
+        ):
             if value.label in self.scale.values:
                 return self.scale.values[value.label]
             if self._is_count(value.label):
@@ -288,7 +306,20 @@ class Operators(Entries):
 
     def _is_count(self, label: str) -> bool:
         text = label.lower().rsplit(".", 1)[-1]
-        return any(word in text for word in ("accum", "micro", "every", "freq", "window", "n_steps", "num_steps", "iter_size", "virtual"))
+        return any(
+            word in text
+            for word in (
+                "accum",
+                "micro",
+                "every",
+                "freq",
+                "window",
+                "n_steps",
+                "num_steps",
+                "iter_size",
+                "virtual",
+            )
+        )
 
     def _learn_bound(self, sign: str, left: Value, right: Value) -> None:
         """A counter that is compared with a large number: the number becomes small."""

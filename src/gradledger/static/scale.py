@@ -69,6 +69,12 @@ class Learnt:
         values = dict(before.values)
         for label in self.unknown:
             values.setdefault(label, STAND_IN)
-        window = max(1, before.window, *self.windows, *(small[n] for n in self.large), *(values[u] for u in self.unknown))
+        window = max(
+            1,
+            before.window,
+            *self.windows,
+            *(small[n] for n in self.large),
+            *(values[u] for u in self.unknown),
+        )
         optimizers = tuple(dict.fromkeys((*before.optimizers, *self.optimizers)))
         return Scale(min(window, LARGEST), small, values, optimizers)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any, Literal
 
 from gradledger.ledger import events as ev
@@ -25,6 +26,14 @@ from gradledger.static.values import (
     Unknown,
     Value,
 )
+
+
+class Way(Enum):
+    """How a block was left before its end."""
+
+    BREAK = 1
+    CONTINUE = 2
+    RETURN = 3
 
 
 class OutOfBudget(Exception):
@@ -200,7 +209,9 @@ class State:
             deps, parts = NOTHING, frozenset()
         if len(parts) > 60:
             parts = frozenset(sorted(parts)[-40:])
-        made = Tensor(self.fresh(), deps, parts, opaque=opaque, reduced=reduced, scaled_by=scaled, cut=cut, rows=rows)
+        made = Tensor(
+            self.fresh(), deps, parts, opaque=opaque, reduced=reduced, scaled_by=scaled, cut=cut, rows=rows
+        )
         for name, value in facts.items():
             setattr(made, name, value)
         if made.made_of:

@@ -15,7 +15,9 @@ _DIRECT = re.compile(
     r"|\bclip_grad_norm_\s*\(|\bclip_grad_value_\s*\(|\.grad\b|\bzero_grad\b|\b\w*[sS]cal(?:er|ing)\w*\.(?:update|scale)\s*\("
     r"|require_backward_grad_sync"
 )
-_LEAVES = re.compile(r"^\s*(?:continue|break|return|raise)\b|[:;]\s*(?:continue|break|return|raise)\b", re.MULTILINE)
+_LEAVES = re.compile(
+    r"^\s*(?:continue|break|return|raise)\b|[:;]\s*(?:continue|break|return|raise)\b", re.MULTILINE
+)
 _BUILDS = re.compile(
     r"\boptim\.|\b(?:Adam|AdamW|SGD|RMSprop|GradScaler)\(|lr_scheduler\.|requires_grad|DistributedDataParallel\(|\bDDP\("
     r"|\w*(?:optimizer|scheduler|scaler)\w*\s*=[^=]"
@@ -27,8 +29,34 @@ _MICRO = re.compile(
 )
 """What the head of a loop over the parts of one batch is made of."""
 _TALKS = frozenset(
-    "parser logger logging log writer wandb plt print warnings os time np random json pickle sys pbar tqdm shutil "
-    "progress_bar argparse sns torchvision summary_writer tb_writer mlflow".split()
+    [
+        "parser",
+        "logger",
+        "logging",
+        "log",
+        "writer",
+        "wandb",
+        "plt",
+        "print",
+        "warnings",
+        "os",
+        "time",
+        "np",
+        "random",
+        "json",
+        "pickle",
+        "sys",
+        "pbar",
+        "tqdm",
+        "shutil",
+        "progress_bar",
+        "argparse",
+        "sns",
+        "torchvision",
+        "summary_writer",
+        "tb_writer",
+        "mlflow",
+    ]
 )
 
 _OVER = re.compile(r"\bin\s+(?:\w+\()*(?:self\.)?(\w+)")
@@ -124,7 +152,9 @@ class Unit:
     def acts(self, nodes: list[ast.stmt]) -> bool:
         """Whether these statements themselves differentiate, clear or step."""
         text = self.segment(nodes)
-        return _DIRECT.search(text) is not None or (self._calls is not None and self._calls.search(text) is not None)
+        return _DIRECT.search(text) is not None or (
+            self._calls is not None and self._calls.search(text) is not None
+        )
 
     def leaves(self, nodes: list[ast.stmt]) -> bool:
         """Whether these statements leave the loop or the function."""

@@ -1,4 +1,4 @@
-"""What a variable can hold in the small model: numbers, strings and containers are themselves, the rest is here."""
+"""What a variable can hold in the small model; numbers, strings and containers are themselves."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from gradledger.static.unit import Unit
 
 Value = Any
+Args = list[Value]
+Named = dict[str, Value]
 Accounts = frozenset[int]
 NOTHING: Accounts = frozenset()
 
@@ -305,3 +307,12 @@ class Scope:
                 return scope
             scope = scope.outer
         return None
+
+
+def flat(value: Value) -> list[Value]:
+    """Everything inside nested containers."""
+    if isinstance(value, (list, tuple)):
+        return [item for one in value for item in flat(one)]
+    if isinstance(value, dict):
+        return [item for one in value.values() for item in flat(one)]
+    return [value]

@@ -1,0 +1,222 @@
+"""Assignments in the small model, among them those that touch `.grad` and `.data`."""
+
+from __future__ import annotations
+
+import ast
+
+from gradledger.ledger import events as ev
+from gradledger.static.expressions import Expressions
+from gradledger.static.values import (
+    Accounts,
+    ClassValue,
+    Gradient,
+    Instance,
+    Model,
+    Optimizer,
+    Parameters,
+    Tensor,
+    Unknown,
+    Value,
+)
+
+
+class Assignments(Expressions):
+    """The part of the machine that binds values."""
+
+    def _assign(self, node: ast.Assign) -> None:
+        value = self._flag(node.value)
+        for target in node.targets:
+            self._note_sum(target, node, value)
+            self.bind(target, value)
+
+    def _flag(self, node: ast.expr) -> Value:
+        """A value; if it is a condition inside the training loop, a flag that may guard the step."""
+        if isinstance(node, (ast.Compare, ast.BoolOp)) and any(loop.relevant for loop in self.loops):
+            before, self.guarding = self.guarding, True
+            try:
+                return self.evaluate(node)
+            finally:
+                self.guarding = before
+        return self.evaluate(node)
+
+    def _annotated(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.bind(node.target, self.evaluate(node.value))
+
+    def _note_sum(self, target: ast.expr, node: ast.Assign, value: Value) -> None:
+        """`total = total + loss` keeps the graph as `total += loss` does."""
+        if (
+            not isinstance(value, Tensor)
+            or not isinstance(target, ast.Name)
+            or not isinstance(node.value, ast.BinOp)
+        ):
+            return
+        if not isinstance(node.value.op, ast.Add) or not value.deps:
+            return
+        named = any(isinstance(part, ast.Name) and part.id == target.id for part in ast.walk(node.value))
+        before = self.scope.names.get(target.id)
+        if named and isinstance(before, Tensor) and before.deps:
+            self.keeps(node, target.id, id(node), value, value)
+
+    def _augmented(self, node: ast.AugAssign) -> None:
+        added = self.evaluate(node.value)
+        target = node.target
+        if isinstance(target, ast.Attribute) and target.attr == "grad":
+            owner = self.evaluate(target.value)
+            gradient = self.attribute(owner, "grad", target)
+            if isinstance(gradient, Gradient):
+                by = self.number(added)
+                divided = (
+                    by
+                    if isinstance(node.op, ast.Div) and isinstance(by, int) and not isinstance(by, bool)
+                    else 0
+                )
+                self.read_gradient(gradient, node)
+                self.changed(node, gradient.accounts, divided_by=divided)
+                return
+        before = self.evaluate(target)
+        if isinstance(before, Gradient):
+            self.changed(node, before.accounts)
+            return
+        if isinstance(before, Parameters) or (isinstance(before, Tensor) and before.leaf is not None):
+            down = isinstance(node.op, ast.Sub) != (isinstance(added, Tensor) and added.negative)
+            if isinstance(added, Tensor) and added.made_of and down:
+                self.stepped_by_hand(node, added.made_of)
+            elif isinstance(added, Gradient) and down:
+                self.stepped_by_hand(node, added.accounts)
+            return
+        if isinstance(before, list) and isinstance(added, (list, tuple)) and isinstance(node.op, ast.Add):
+            before.extend(added[:50])
+            return
+        value = self.binary(node.op, before, added, node)
+        if isinstance(added, Tensor) and isinstance(value, Tensor) and isinstance(node.op, ast.Add):
+            name = ast.unparse(target)
+            # What is summed up within one turn of the loop is an ordinary loss of several terms.
+            self.keeps(node, name, id(node), added, value)
+        self.bind(target, value)
+
+    def bind(self, target: ast.expr, value: Value) -> None:
+        """Assign to a target."""
+        match target:
+            case ast.Name():
+                scope = self.scope.declared.get(target.id, self.scope)
+                scope.names[target.id] = value
+            case ast.Tuple() | ast.List():
+                self._unpack(target.elts, value)
+            case ast.Attribute():
+                self._set_attribute(self.evaluate(target.value), target.attr, value, target)
+            case ast.Subscript():
+                self._set_item(self.evaluate(target.value), target, value)
+            case ast.Starred():
+                self.bind(target.value, value)
+
+    def _unpack(self, targets: list[ast.expr], value: Value) -> None:
+        if isinstance(value, (list, tuple)):
+            star = next((i for i, t in enumerate(targets) if isinstance(t, ast.Starred)), None)
+            if star is not None and len(value) >= len(targets) - 1:
+                after = len(targets) - star - 1
+                middle = list(value[star : len(value) - after])
+                value = [*value[:star], middle, *(value[len(value) - after :] if after else [])]
+            if len(value) == len(targets):
+                for target, item in zip(targets, value, strict=True):
+                    self.bind(target, item)
+                return
+        for number, target in enumerate(targets):
+            if isinstance(value, Tensor):
+                part: Value = self.tensor(
+                    value, reduction=value.reduction if number == 0 else "unknown", presumed=True
+                )
+            elif isinstance(value, Unknown):
+                part = value.attrs.get(f"[{number}]") or self.unknown(f"{value.label}[{number}]")
+            else:
+                part = self.unknown(f"{self.label(value)}[{number}]")
+            self.bind(target, part)
+
+    def _set_attribute(self, owner: Value, name: str, value: Value, node: ast.Attribute) -> None:
+        if name in ("grad", "_grad"):
+            self._set_gradient(owner, value, node)
+            return
+        if name == "requires_grad":
+            self.require_gradients(owner, value, node)
+            return
+        if name == "data" and isinstance(value, Tensor) and value.made_of:
+            if value.negative:
+                self.stepped_by_hand(node, value.made_of)
+            return
+        if name == "require_backward_grad_sync" and isinstance(owner, (Model, Instance)):
+            owner.sync = value if isinstance(value, bool) else True
+            return
+        if isinstance(owner, (Instance, Unknown, Model, Optimizer)):
+            if isinstance(owner, Unknown) and isinstance(value, (Model, Instance)):
+                self.model_account(owner)
+            if (
+                isinstance(owner, Model)
+                and name == "weight"
+                and isinstance(value, Parameters)
+                and len(value.accounts) == 1
+            ):
+                owner.account = min(value.accounts)  # tied weights
+                return
+            owner.attrs[name] = value
+        elif isinstance(owner, ClassValue):
+            owner.attrs[name] = value
+
+    def _set_gradient(self, owner: Value, value: Value, node: ast.Attribute) -> None:
+        gradient = self.attribute(owner, "grad", node)
+        if not isinstance(gradient, Gradient):
+            if isinstance(owner, Unknown):
+                owner.attrs["grad"] = value
+            return
+        if value is None:
+            self.cleared(node, gradient.accounts, "hand")
+        elif isinstance(value, Tensor) and value.made_of and value.made_of == gradient.accounts:
+            self.changed(node, gradient.accounts)
+        else:
+            accounts = self.resolve(gradient.accounts)
+            for number in accounts:
+                self.boxes[number].content = "held"
+            self.events.append(ev.GradientAssigned(self.site(node), tuple(sorted(accounts))))
+            self.made_by_hand(accounts)
+
+    def made_by_hand(self, accounts: Accounts) -> None:
+        """Gradients of the program's own making: what is in them cannot be told."""
+        for number in accounts:
+            self.boxes[number].by_hand = True
+
+    def require_gradients(self, owner: Value, value: Value, node: ast.AST) -> None:
+        """`requires_grad` was set."""
+        if isinstance(owner, Unknown) and owner.account is None and self.is_model(owner):
+            self.model_account(owner)
+        accounts = owner.accounts if isinstance(owner, Parameters) else self.accounts_of(owner)
+        if accounts and not (isinstance(owner, Unknown) and owner.role is None and owner.account is None):
+            if value is False:
+                self.frozen |= accounts
+            elif value is True:
+                self.frozen -= accounts
+            else:
+                self.doubts.add("GL401")
+                self.doubts.add("GL402")
+            return
+        if value is True:
+            number = self.open_account(self.label(owner), self.site(node), data=True)
+            if isinstance(owner, Tensor):
+                owner.leaf = number
+                owner.deps |= {number}
+            elif isinstance(owner, Unknown):
+                owner.account, owner.role = number, "leaf"
+
+    def _set_item(self, owner: Value, target: ast.Subscript, value: Value) -> None:
+        if isinstance(target.slice, ast.Slice):
+            return
+        index = self.evaluate(target.slice)
+        if isinstance(owner, dict):
+            owner[index if isinstance(index, (str, int, float, type(None))) else self.label(index)] = value
+        elif isinstance(owner, list) and isinstance(index, int) and -len(owner) <= index < len(owner):
+            owner[index] = value
+        elif isinstance(owner, Unknown):
+            owner.attrs[f"[{self.label(index)}]"] = value
+        elif isinstance(owner, Model):
+            if isinstance(index, int) and -len(owner.children) <= index < len(owner.children):
+                owner.children[index] = value
+            else:
+                owner.attrs[str(index)] = value

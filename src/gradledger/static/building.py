@@ -1,0 +1,215 @@
+"""Optimizers, schedulers and modules as they are built."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from gradledger.ledger import events as ev
+from gradledger.static.contexts import Contexts
+from gradledger.static.values import (
+    NOTHING,
+    Args,
+    Builtin,
+    ClassValue,
+    External,
+    Instance,
+    Model,
+    Named,
+    Optimizer,
+    Parameters,
+    Scheduler,
+    Tensor,
+    Unknown,
+    Value,
+)
+
+_EMPTY = frozenset(
+    [
+        "ReLU",
+        "LeakyReLU",
+        "GELU",
+        "SiLU",
+        "Sigmoid",
+        "Tanh",
+        "Softmax",
+        "LogSoftmax",
+        "Dropout",
+        "Dropout2d",
+        "Dropout1d",
+        "Dropout3d",
+        "Flatten",
+        "Identity",
+        "MaxPool2d",
+        "AvgPool2d",
+        "MaxPool1d",
+        "AvgPool1d",
+        "AdaptiveAvgPool2d",
+        "AdaptiveAvgPool1d",
+        "Upsample",
+        "PixelShuffle",
+        "ELU",
+        "SELU",
+        "ReLU6",
+        "Hardswish",
+        "Hardtanh",
+        "Softplus",
+        "Unflatten",
+        "ZeroPad2d",
+        "ReflectionPad2d",
+        "UpsamplingNearest2d",
+        "Mish",
+        "CELU",
+        "Fold",
+        "Unfold",
+        "CosineSimilarity",
+        "PairwiseDistance",
+        "AlphaDropout",
+        "Hardsigmoid",
+        "InstanceNorm2d",
+    ]
+)
+
+REPLICAS = frozenset({"DistributedDataParallel", "DDP", "FullyShardedDataParallel", "FSDP", "fully_shard"})
+
+
+class Building(Contexts):
+    """The part of the machine that builds."""
+
+    def build_optimizer(self, kind: str, args: Args, kwargs: Named, node: ast.AST) -> Value:
+        """`torch.optim.X(parameters, …)`."""
+        if args and isinstance(args[0], Optimizer):
+            return self._wrap_optimizer(kind, args, kwargs, node)
+        given = kwargs.get("params", args[0] if args else None)
+        site = self.site(node)
+        optimizer = Optimizer(self.fresh(), kind, NOTHING, f"optimizer{len(self.optimizers)}", site=site)
+        self.optimizers.append(optimizer)
+        self.events.append(ev.OptimizerBuilt(site, optimizer.number, kind))
+        accounts = self.gathered(given)
+        if not accounts:
+            # What it was built from cannot be seen.
+            account = self.open_account("its parameters", None, opaque=True)
+            accounts = frozenset((account,))
+            if isinstance(given, Parameters) and not given.opaque:
+                self.ambiguous = True
+            self._unseen(optimizer, account)
+        self.take(optimizer, accounts)
+        return optimizer
+
+    def _unseen(self, optimizer: Optimizer, account: int) -> None:
+        """An optimizer whose parameters cannot be told is linked as one that was not built in sight."""
+        label = f"built {optimizer.site}"
+        self.roles[label] = optimizer
+        self.learnt.optimizers[label] = None
+        optimizer.name = label
+
+    def _wrap_optimizer(self, kind: str, args: Args, kwargs: Named, node: ast.AST) -> Value:
+        inner = next((a for a in (*args, *kwargs.values()) if isinstance(a, Optimizer)), None)
+        if inner is not None:
+            inner.foreign = True
+            return inner
+        return self.unknown(f"{kind}(){self.at(node)}")
+
+    def as_optimizer(self, cls: ClassValue, args: Args, kwargs: Named, node: ast.AST) -> Optimizer | None:
+        """An optimizer of the user's own making."""
+        for one in cls.lineage():
+            for base in one.bases:
+                last = base.name.rsplit(".", 1)[-1] if isinstance(base, External) else ""
+                if last == "Optimizer" or (
+                    isinstance(base, External) and base.name.startswith("torch.optim.")
+                ):
+                    made = self.build_optimizer(cls.node.name, args, kwargs, node)
+                    if isinstance(made, Optimizer):
+                        text = one.unit.segment(one.node.body)
+                        made.foreign = (
+                            made.foreign or "zero_grad" in text or (".grad" in text and "= None" in text)
+                        )
+                        if "zero_grad" in text:
+                            made.untold = True
+                        return made
+        return None
+
+    def _is_schedule(self, name: str, last: str, args: Args, kwargs: Named) -> bool:
+        given = [*args[:3], *kwargs.values()]
+        has = any(isinstance(a, Optimizer) for a in given) or any(
+            isinstance(a, Unknown) and isinstance(a.role, Optimizer) for a in given
+        )
+        if ".lr_scheduler." in name:
+            return True
+        return (
+            has
+            and bool(re.search(r"sched|LR$|warmup|anneal|cosine|decay", last, re.IGNORECASE))
+            and "adjust" not in last
+        )
+
+    def _build_scheduler(self, kind: str, args: Args, kwargs: Named, node: ast.AST) -> Value:
+        given = [*args, *kwargs.values()]
+        flat = [item for value in given for item in (value if isinstance(value, list) else [value])]
+        inner = next((s.optimizer for s in flat if isinstance(s, Scheduler)), None)
+        optimizer = next((o for o in flat if isinstance(o, Optimizer)), inner)
+        if optimizer is None:
+            unseen = next((o for o in given[:1] if isinstance(o, Unknown)), None)
+            if unseen is None:
+                return self.unknown(f"scheduler {self.at(node)}")
+            optimizer = self.as_known_optimizer(unseen)
+        if optimizer is None:
+            return self.unknown(f"scheduler {self.at(node)}")
+        scheduler = Scheduler(self.fresh(), optimizer)
+        text = self.unit.segment([node]) if isinstance(node, ast.stmt) else ast.unparse(node)
+        per_batch = bool(
+            re.search(
+                r"len\(|steps_per_epoch|loader|num_training_steps|total_steps|max_steps|t_total|total_iters|num_steps|steps|iters",
+                text,
+            )
+        )
+        divided = bool(re.search(r"//|/\s*\w*(accum|micro|every)", text)) or "update" in text
+        self.events.append(
+            ev.SchedulerBuilt(
+                self.site(node), scheduler.number, optimizer.number, kind, per_batch=per_batch and not divided
+            )
+        )
+        self.roles[f"scheduler {scheduler.number}"] = scheduler
+        return scheduler
+
+    def _build_module(
+        self, kind: str, args: Args, kwargs: Named, node: ast.AST, *, known: bool = True
+    ) -> Value:
+        if kind in ("Parameter", "UninitializedParameter"):
+            number = self.open_account("parameter", self.site(node))
+            frozen = kwargs.get("requires_grad", args[1] if len(args) > 1 else True) is False
+            if frozen:
+                self.frozen.add(number)
+            return Tensor(self.fresh(), frozenset((number,)), leaf=number)
+        if kind.endswith("Loss"):
+            reduction = kwargs.get("reduction", "mean")
+            if not known or not isinstance(reduction, str):
+                reduction = "unknown"
+            if kwargs.get("size_average") is False:
+                reduction = "sum"
+            return Model(kind, None, loss=reduction)
+        if kind in _EMPTY:
+            return Model(kind, None)
+        if kind in ("Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict"):
+            children: list[Value] = []
+            attrs: dict[str, Value] = {}
+            for value in args:
+                if isinstance(value, dict):
+                    attrs.update({str(key): item for key, item in value.items()})
+                elif isinstance(value, (list, tuple)):
+                    children += value
+                else:
+                    children.append(value)
+            return Model(kind, None, children, attrs)
+        return Model(kind, self.open_account(kind, self.site(node)))
+
+    def _wrap(self, last: str, args: Args, kwargs: Named, node: ast.AST) -> Value:
+        inner = args[0] if args else kwargs.get("module", kwargs.get("model"))
+        if last in REPLICAS and last != "fully_shard" and isinstance(inner, (Model, Instance)):
+            return Model("replica", None, [inner], replicated=True)
+        if last == "fully_shard" and isinstance(inner, (Model, Instance)):
+            inner.replicated = True
+        if inner is None:
+            return Builtin("wrapped", lambda m, a, k, n: a[0] if a else None)
+        if isinstance(inner, Unknown) and last in REPLICAS:
+            self.doubts.update(("GL501", "GL502"))
+        return inner

@@ -1,0 +1,178 @@
+"""Lists, tuples, dictionaries, subscripts and comprehensions in the small model."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from gradledger.static.attributes import Attributes
+from gradledger.static.values import Iteration, Model, Parameters, Scope, Tensor, Unknown, Value
+
+
+class Containers(Attributes):
+    """The part of the machine that knows containers."""
+
+    def _tuple(self, node: ast.Tuple) -> Value:
+        return tuple(self._items(node.elts))
+
+    def _list(self, node: ast.List | ast.Set) -> Value:
+        return self._items(node.elts)
+
+    def _items(self, nodes: list[ast.expr]) -> list[Value]:
+        items: list[Value] = []
+        for node in nodes[:400]:
+            if isinstance(node, ast.Starred):
+                value = self.evaluate(node.value)
+                items += value if isinstance(value, (list, tuple)) else [value]
+            else:
+                items.append(self.evaluate(node))
+        return items
+
+    def _dict(self, node: ast.Dict) -> Value:
+        made: dict[Any, Value] = {}
+        for key, value in zip(node.keys[:400], node.values, strict=False):
+            held = self.evaluate(value)
+            if key is None:
+                if isinstance(held, dict):
+                    made.update(held)
+                continue
+            name = self.evaluate(key)
+            made[name if isinstance(name, (str, int, float, type(None))) else self.label(name)] = held
+        return made
+
+    def _subscript(self, node: ast.Subscript) -> Value:
+        return self.item(self.evaluate(node.value), node)
+
+    def item(self, value: Value, node: ast.Subscript) -> Value:
+        """`value[…]`."""
+        if isinstance(value, (list, tuple, str)) and isinstance(node.slice, ast.Slice):
+            return self._slice(value, node.slice)
+        index = None if isinstance(node.slice, ast.Slice) else self.evaluate(node.slice)
+        match value:
+            case Tensor():
+                made = self.tensor(value, rows=value.rows if _keeps_rows(node.slice) else None)
+                made.reduction = value.reduction if isinstance(index, (str, int)) else "unknown"
+                if isinstance(index, str) and "loss" in index:
+                    made.reduction, made.presumed = "mean", True
+                return made
+            case list() | tuple():
+                if isinstance(index, int) and -len(value) <= index < len(value):
+                    return value[index]
+                return value[0] if len(value) == 1 else self.unknown(self.at(node))
+            case dict():
+                key = index if isinstance(index, (str, int, float, type(None))) else self.label(index)
+                if key in value:
+                    return value[key]
+                return self.unknown(f"{self.at(node)}[{key}]")
+            case Model():
+                return _submodule(value, index)
+            case Parameters():
+                return Parameters(value.accounts, value.opaque, element=True)
+            case Iteration():
+                return value.make(0) if index is not None else value
+            case Unknown():
+                name = f"[{self.label(index)}]"
+                if name in value.attrs:
+                    return value.attrs[name]
+                return self.unknown(f"{value.label}{name}")
+            case _:
+                return self.unknown(self.at(node))
+
+    def _slice(self, value: Value, node: ast.Slice) -> Value:
+        bounds = [None if b is None else self.evaluate(b) for b in (node.lower, node.upper, node.step)]
+        if bounds[2] == 0 or not all(b is None or isinstance(b, int) for b in bounds):
+            return value
+        return value[slice(*bounds)]
+
+    def _comprehension(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp) -> Value:
+        made: list[Value] = []
+        if len(node.generators) == 1 and not node.generators[0].ifs:
+            many = self._many(node.generators[0], node.elt)
+            if many is not None:
+                return many
+        self._generate(node.generators, 0, lambda: made.append(self.evaluate(node.elt)))
+        if made and all(isinstance(item, Parameters) for item in made):
+            return Parameters(
+                frozenset().union(*(item.accounts for item in made)), any(i.opaque for i in made)
+            )
+        return made
+
+    def _many(self, generator: ast.comprehension, element: ast.expr) -> Value:
+        """A list of many batches: one of them stands for all."""
+        value = self.evaluate(generator.iter)
+        items = self.iteration(value, generator.iter)
+        if not items.endless or (items.length <= 6 and items.loader is None):
+            return None
+        outer = self.scope
+        self.scope = Scope(outer)
+        try:
+            self.bind(generator.target, items.make(0))
+            said = len(self.events)
+            made = self.evaluate(element)
+            if len(self.events) > said:
+                # Not a list of data but a loop that acts.
+                rest = range(1, self.scale.length(items.length))
+                made = [made]
+                for turn in rest:
+                    self.bind(generator.target, items.make(turn))
+                    made.append(self.evaluate(element))
+                return made
+        finally:
+            self.scope = outer
+        if not isinstance(made, (Tensor, Unknown, tuple)):
+            return None
+        return Iteration(items.length, lambda i: made, items.exact, label=items.label, endless=True)
+
+    def _dict_comprehension(self, node: ast.DictComp) -> Value:
+        made: dict[Any, Value] = {}
+
+        def add() -> None:
+            key = self.evaluate(node.key)
+            made[key if isinstance(key, (str, int)) else self.label(key)] = self.evaluate(node.value)
+
+        self._generate(node.generators, 0, add)
+        return made
+
+    def _generate(self, generators: list[ast.comprehension], depth: int, yield_: Any) -> None:
+        if depth == len(generators):
+            yield_()
+            return
+        outer = self.scope
+        generator = generators[depth]
+        items = self.iterate(self.evaluate(generator.iter))
+        self.scope = Scope(outer)
+        try:
+            for number, item in enumerate(items):
+                if number >= 24:
+                    break
+                self.bind(generator.target, item)
+                decided = len(self.decided)
+                fits = all(self.truth(test, default=True) for test in generator.ifs)
+                if len(self.decided) != decided and _holds_parameters(item):
+                    self.ambiguous = True
+                if fits:
+                    self._generate(generators, depth + 1, yield_)
+        finally:
+            self.scope = outer
+
+
+def _submodule(model: Model, index: Value) -> Value:
+    """`model[0]` and `model["head"]`."""
+    if isinstance(index, int) and -len(model.children) <= index < len(model.children):
+        return model.children[index]
+    return model.attrs.get(index, model) if isinstance(index, str) else model
+
+
+def _keeps_rows(index: ast.expr) -> bool:
+    """Whether the index leaves the first dimension as it is."""
+    return (
+        isinstance(index, ast.Tuple)
+        and bool(index.elts)
+        and isinstance(index.elts[0], ast.Slice)
+        and index.elts[0].lower is index.elts[0].upper is index.elts[0].step is None
+    )
+
+
+def _holds_parameters(item: Value) -> bool:
+    parts = item if isinstance(item, tuple) else (item,)
+    return any(isinstance(part, Parameters) for part in parts)

@@ -1,0 +1,159 @@
+"""Functions, methods and context managers of the source."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from gradledger.static.unseen import Unseen
+from gradledger.static.values import Args, Context, Function, Instance, Named, Scope, Value
+
+DEEPEST = 14
+
+
+class Functions(Unseen):
+    """The part of the machine that runs functions."""
+
+    def run_function(self, function: Function, args: Args, kwargs: Named, node: ast.AST) -> Value:
+        """Call a function of the source."""
+        code = function.node
+        if self.depth >= DEEPEST or sum(running.node is code for running in self.running) >= 2:
+            return self.through(args, kwargs, node)
+        scope = Scope(function.scope)
+        self._bind_arguments(function, scope, args, kwargs)
+        self.ran.add(id(code))
+        if not isinstance(code, ast.Lambda) and _is_generator(function):
+            if any("contextmanager" in ast.unparse(d) for d in code.decorator_list):
+                return Context("source", (function, scope))
+            if function.unit.touches_gradients(code.body):
+                self.leave_alone()
+            return self.unknown(f"{code.name}() {self.at(code)}")
+        saved = self.scope, self.function, self.unit, self.returned
+        self.scope, self.unit, self.returned = scope, function.unit, None
+        self.function = getattr(code, "name", "<lambda>")
+        self.depth += 1
+        self.no_grad += function.no_grad
+        self.running.append(function)
+        try:
+            if isinstance(code, ast.Lambda):
+                return self.evaluate(code.body)
+            self.execute(code.body)
+            return self.returned
+        finally:
+            self.running.pop()
+            self.no_grad -= function.no_grad
+            self.depth -= 1
+            self.scope, self.function, self.unit, self.returned = saved
+
+    def _bind_arguments(self, function: Function, scope: Scope, args: Args, kwargs: Named) -> None:
+        spec = function.node.args
+        names = [*spec.posonlyargs, *spec.args]
+        given = dict(kwargs)
+        first = len(names) - len(function.defaults)
+        for number, name in enumerate(names):
+            if number < len(args):
+                value = args[number]
+            elif name.arg in given:
+                value = given.pop(name.arg)
+            elif number >= first and function.defaults and "**" not in given:
+                value = function.defaults[number - first]
+            else:
+                value = self.parameter(name, function)
+            scope.names[name.arg] = value
+        for name, default in zip(spec.kwonlyargs, function.keyword_defaults, strict=False):
+            value = given.pop(name.arg, default)
+            scope.names[name.arg] = value
+        if spec.vararg is not None:
+            scope.names[spec.vararg.arg] = list(args[len(names) :])
+        if spec.kwarg is not None:
+            scope.names[spec.kwarg.arg] = given
+
+    def parameter(self, name: ast.arg, function: Function) -> Value:
+        """What arrives under a parameter's name when nobody in sight calls the function."""
+        return self.unknown(name.arg)
+
+    def _method(self, owner: Value, function: Function, args: Args, kwargs: Named, node: ast.AST) -> Value:
+        code = function.node
+        assert not isinstance(code, ast.Lambda)
+        if isinstance(owner, Instance) and owner.cls.is_module and not self._does_more(function):
+            if code.name in ("parameters", "named_parameters", "trainable_parameters"):
+                return self.run_function(function, [owner, *args], kwargs, node)
+            if code.name.startswith(
+                (
+                    "__init__",
+                    "_init",
+                    "init",
+                    "freeze",
+                    "unfreeze",
+                    "build",
+                    "configure",
+                    "setup",
+                    "set_",
+                    "get_",
+                    "requires",
+                )
+            ):
+                return self.run_function(function, [owner, *args], kwargs, node)
+            if "param" in code.name or "parameters(" in function.unit.segment(code.body):
+                return self.run_function(function, [owner, *args], kwargs, node)
+            return self.forward(owner, args, kwargs, node, code.name)
+        return self.run_function(function, [owner, *args], kwargs, node)
+
+    def _does_more(self, function: Function) -> bool:
+        """Whether a method of a model does more than compute: it steps, clears or freezes."""
+        body = function.node.body
+        return isinstance(body, list) and function.unit.touches_gradients(body)
+
+    def around_yield(self, context: Context, *, before: bool) -> None:
+        """Run the part of a context manager's function before or after its yield."""
+        function, scope = context.owner
+        body = function.node.body
+        saved = self.scope, self.function, self.unit
+        self.scope, self.unit, self.function = scope, function.unit, function.node.name
+        try:
+            self._part(body, before=before)
+        finally:
+            self.scope, self.function, self.unit = saved
+
+    def _part(self, body: list[ast.stmt], *, before: bool) -> None:
+        at = next(
+            (
+                i
+                for i, s in enumerate(body)
+                if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in ast.walk(s))
+            ),
+            None,
+        )
+        if at is None:
+            return
+        statement = body[at]
+        if before:
+            self.execute(body[:at])
+        inner = getattr(statement, "body", None)
+        if isinstance(statement, ast.With):
+            for item in statement.items:
+                value = self.evaluate(item.context_expr)
+                if before:
+                    self.enter(value, item.context_expr)
+                else:
+                    self.leave(value, item.context_expr)
+        if isinstance(inner, list) and isinstance(statement, (ast.Try, ast.With, ast.If)):
+            self._part(inner, before=before)
+        if not before:
+            if isinstance(statement, ast.Try):
+                self.execute(statement.finalbody)
+            self.execute(body[at + 1 :])
+
+
+def _is_generator(function: Function) -> bool:
+    body = function.node.body
+    return (
+        isinstance(body, list)
+        and re.search(r"\byield\b", function.unit.segment(body)) is not None
+        and any(
+            isinstance(node, (ast.Yield, ast.YieldFrom))
+            for statement in body
+            for node in ast.walk(statement)
+            if not isinstance(statement, (ast.FunctionDef, ast.ClassDef))
+        )
+    )

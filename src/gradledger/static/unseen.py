@@ -1,0 +1,116 @@
+"""Calls of what cannot be seen: what may come out, and what may have happened."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from gradledger.static.statements import Statements
+from gradledger.static.values import (
+    NOTHING,
+    Args,
+    Instance,
+    Model,
+    Named,
+    Optimizer,
+    Tensor,
+    Unknown,
+    Value,
+    flat,
+)
+
+_MODEL_USES = frozenset(
+    {
+        "parameters",
+        "train",
+        "eval",
+        "zero_grad",
+        "state_dict",
+        "load_state_dict",
+        "named_parameters",
+        "module",
+        "no_sync",
+    }
+)
+
+_MODEL_NAME = re.compile(
+    r"model|net|encoder|decoder|generator|discriminator|critic|actor|policy|backbone|head|^[DG]$",
+    re.IGNORECASE,
+)
+
+_STEPS = re.compile(r"step|backward|zero|optimi[sz]|train|update|scaler|fit", re.IGNORECASE)
+
+
+class Unseen(Statements):
+    """The part of the machine that is careful."""
+
+    def _call_unknown(self, callee: Unknown, args: Args, kwargs: Named, node: ast.AST) -> Value:
+        if (
+            callee.label.endswith((".zero_grad", ".step", ".backward", ".parameters", ".train", ".eval"))
+            or "." in callee.label
+        ):
+            owner_label, _, name = callee.label.rpartition(".")
+            owner = self.unknowns.get(owner_label)
+            if owner is not None and owner is not callee:
+                return self.method(owner, name, args, kwargs, node)
+        if self.discarding is node and any(isinstance(value, Tensor) and value.deps for value in args):
+            self.leave_alone()
+        self.watch_out(callee.label, args, kwargs)
+        if self.is_model(callee):
+            return self.forward(callee, args, kwargs, node)
+        return self.through(args, kwargs, node, callee.label)
+
+    def leave_alone(self) -> None:
+        """Something that cannot be seen takes part in the cycle: nothing can be said of these optimizers."""
+        self.hooked = True
+
+    def is_model(self, value: Unknown) -> bool:
+        """Whether something unseen is used as a model."""
+        if value.account is not None and value.role is None:
+            return True
+        name = re.split(r"[.\]]", value.label.rstrip("]"))[-1] if "@" not in value.label else ""
+        uses = self.unit.uses.get(name, set())
+        if "(" in name:
+            return False
+        if uses & _MODEL_USES:
+            return True
+        return bool(_MODEL_NAME.search(name)) and "loss" not in name.lower()
+
+    def watch_out(self, name: str, args: Args, kwargs: Named) -> None:
+        """Something that cannot be seen is given an optimizer: it may do anything with it."""
+        given = [*args, *kwargs.values()]
+        optimizers = [value for value in given if isinstance(value, Optimizer)]
+        unseen = [v for v in given if isinstance(v, Unknown) and isinstance(v.role, Optimizer)]
+        optimizers += [value.role for value in unseen]
+        if not optimizers:
+            return
+        losses = any(isinstance(value, Tensor) and value.deps for value in given)
+        last = name.rsplit(".", 1)[-1]
+        if losses or (
+            _STEPS.search(last) and not re.search(r"sched|lr|warmup|resume|load|save", last, re.IGNORECASE)
+        ):
+            for optimizer in optimizers:
+                optimizer.untold = True
+
+    def through(self, args: Args, kwargs: Named, node: ast.AST, label: str = "") -> Value:
+        """What comes out of a call that cannot be seen: it may depend on everything that went in."""
+        given = [*args, *kwargs.values()]
+        inside = [item for value in given for item in flat(value)]
+        tensors = [v for v in inside if isinstance(v, Tensor) and (v.deps or v.opaque)]
+        leaves = [v for v in inside if isinstance(v, Unknown) and v.role == "leaf"]
+        models = [
+            v
+            for v in inside
+            if isinstance(v, (Model, Instance))
+            or (isinstance(v, Unknown) and v.account is not None and v.role is None)
+        ]
+        deps = NOTHING if self.no_grad else self.live(self.accounts_of(models))
+        if tensors or leaves or deps:
+            made = self.tensor(*tensors, *leaves)
+            made.deps |= deps
+            made.presumed = True
+            made.reduction = "mean" if "loss" in label.lower() or "criterion" in label.lower() else "unknown"
+            if made.reduction == "unknown":
+                made.factor = None if any(t.reduction != "unknown" for t in tensors) else 1.0
+            return made
+        return self.unknown(f"{label}(){self.at(node)}")
