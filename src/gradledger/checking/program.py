@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from gradledger.audit.auditor import Auditor
+from gradledger.checking.spoken import spoken
 from gradledger.ledger.journal import Journal
 from gradledger.rules.finding import Certainty, Finding
 from gradledger.static.explore import Trace, explore, parse
@@ -77,6 +78,7 @@ def judge(traces: Iterable[Trace]) -> list[Finding]:
             place = f"{finding.code}:{finding.site.path}:{finding.site.line}"
             if finding.code in trace.doubts or place in trace.doubts:
                 finding = replace(finding, certainty=Certainty.POSSIBLE)
+            finding = spoken(finding, trace.scale)
             said.setdefault((finding.code, finding.site.path, finding.site.line), []).append(
                 (number, finding)
             )

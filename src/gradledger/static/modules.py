@@ -77,8 +77,7 @@ class Modules(Tensors):
             self.cleared(node, self._accounts(owner), "module", to="zero" if to_none is False else "none")
             return None
         if name in _SAME:
-            if name in ("eval", "train") and isinstance(owner, (Model, Instance)):
-                owner.training = name == "train" and (not args or args[0] is not False)
+            _switch(owner, name, args)
             return owner
         if name == "requires_grad_":
             self.require_gradients(owner, args[0] if args else kwargs.get("requires_grad", True), node)
@@ -268,3 +267,9 @@ class Modules(Tensors):
                 self.doubts.add("GL401")
             return self.unknown(f"self.{name}()")
         return None
+
+
+def _switch(model: Value, name: str, args: Args) -> None:
+    """`model.train()` and `model.eval()`."""
+    if name in ("eval", "train") and isinstance(model, (Model, Instance)):
+        model.training = name == "train" and (not args or args[0] is not False)
