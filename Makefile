@@ -5,6 +5,7 @@
 
 PYTHON ?= python3
 JOBS ?= 2
+LOOPS ?= 5000
 ARGS ?=
 PIP_ARGS ?=
 
@@ -18,7 +19,7 @@ INPUTS := pyproject.toml constraints.txt
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test bench lint format types imports docs docs-check clean
+.PHONY: help demo test nightly bench lint format types imports docs docs-check clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +30,9 @@ demo: $(if $(wildcard $(DEV)),$(DEV),$(DEMO)) ## Audit a script with the classic
 
 test: $(DEV) ## Run all tests (ARGS="..." goes to pytest, JOBS=n processes)
 	@OMP_NUM_THREADS=1 $(PY) -m pytest -n $(JOBS) --dist worksteal $(ARGS)
+
+nightly: $(DEV) ## Let text, run and arithmetic agree on thousands of random loops (LOOPS=n)
+	@OMP_NUM_THREADS=1 GRADLEDGER_AGREEMENT=$(LOOPS) $(PY) -m pytest -n $(JOBS) --dist worksteal tests/agreement $(ARGS)
 
 bench: $(DEV) ## Run the benchmarks, one after the other
 	@set -e; for script in benchmarks/[a-z]*.py; do echo "==> $$script"; $(PY) "$$script"; done
@@ -54,7 +58,7 @@ docs-check: $(DEV) ## Check that the derived documentation is up to date
 	@$(PY) docs/build.py --check
 
 clean: ## Remove what was built and cached; .venv stays
-	@rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .gradledger_cache
 	@find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 define install-torch

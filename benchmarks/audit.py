@@ -43,6 +43,37 @@ def tiny(kind: str) -> Built:
     return _loop(model, optimizer, torch.randn(8, 10), torch.randn(8, 1)), model, optimizer
 
 
+def clipped() -> Built:
+    """The same MLP with its gradients clipped in every step."""
+    _, model, optimizer = tiny("SGD")
+    x, y, loss_fn = torch.randn(8, 10), torch.randn(8, 1), nn.MSELoss()
+
+    def step() -> None:
+        optimizer.zero_grad()
+        loss_fn(model(x), y).backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+
+    return step, model, optimizer
+
+
+def scaled() -> Built:
+    """The same MLP with a gradient scaler, and a schedule that advances in every step."""
+    _, model, optimizer = tiny("SGD")
+    x, y, loss_fn = torch.randn(8, 10), torch.randn(8, 1), nn.MSELoss()
+    scaler = torch.amp.GradScaler("cpu")
+    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1_000_000)
+
+    def step() -> None:
+        optimizer.zero_grad()
+        scaler.scale(loss_fn(model(x), y)).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        scheduler.step()
+
+    return step, model, optimizer
+
+
 def transformer() -> Built:
     """Four encoder layers of width 128 on 8 sequences of 64."""
     layer = nn.TransformerEncoderLayer(128, 4, 256, dropout=0.0, batch_first=True)
@@ -73,6 +104,8 @@ def _loop(model: nn.Module, optimizer: torch.optim.Optimizer, x: torch.Tensor, y
 CASES = (
     Case("tiny MLP, SGD", lambda: tiny("SGD"), 300, 1.10),
     Case("tiny MLP, AdamW", lambda: tiny("AdamW"), 300, 1.10),
+    Case("tiny MLP, clipping", clipped, 300, 1.12),
+    Case("tiny MLP, scaler, schedule", scaled, 300, 1.12),
     Case("transformer, 4 layers", transformer, 12, 1.02),
     Case("1,000 parameter tensors", thousand, 6, 1.02),
 )

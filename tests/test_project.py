@@ -24,7 +24,7 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 PACKAGES = [path for path in SOURCES if path.name == "__init__.py"]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
-TORCH_FREE = ("", "audit", "cli", "ledger", "report", "rules")
+TORCH_FREE = ("", "audit", "checking", "cli", "integrations", "ledger", "report", "rules")
 """The packages that must load where torch is not installed."""
 
 

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gradledger.audit.source import comments, forget, source_line, source_lines
+from gradledger.audit.source import comments, forget, hold, line_in_file, release, source_line, source_lines
+from tests.checking.notebooks import save
 
 
 def test_lines_are_counted_as_python_counts_them(tmp_path: Path) -> None:
@@ -49,3 +50,34 @@ def test_comments_of_text_that_is_no_python(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_text("x = (  # open\n%magic?  # here\n'''")
     assert comments(str(path)) == {1: "# open", 2: "# here"}
+
+
+def test_a_cell_has_its_own_lines_and_comments(tmp_path: Path) -> None:
+    path = str(save(tmp_path / "a.ipynb", "x = 1\n", "%who\ny = 2  # two"))
+    assert source_lines(path) == ()
+    assert source_lines(path, 2) == ("%who", "y = 2  # two")
+    assert source_line(path, 1, 1) == "x = 1"
+    assert source_lines(path, 9) == ()
+    assert comments(path, 2) == {2: "# two"}
+    (tmp_path / "broken.ipynb").write_text("{")
+    assert source_lines(str(tmp_path / "broken.ipynb"), 1) == ()
+
+
+def test_a_cells_line_in_the_file(tmp_path: Path) -> None:
+    path = save(tmp_path / "a.ipynb", "a\nb", "c\n\nd = 'x'")
+    lines = path.read_text().splitlines()
+    for cell, line, text in ((1, 1, '"a\\n"'), (1, 2, '"b"'), (2, 2, '"\\n"'), (2, 3, '''"d = 'x'"''')):
+        assert text in lines[line_in_file(str(path), line, cell) - 1]
+    assert line_in_file(str(path), 7) == 7
+    assert line_in_file(str(path), 7, 7) == 1
+
+
+def test_a_text_that_stands_in_no_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_text("on disk  # one")
+    assert source_line(str(path), 1) == "on disk  # one"
+    hold(str(path), None, "in hand  # two")
+    assert source_line(str(path), 1) == "in hand  # two"
+    assert comments(str(path)) == {1: "# two"}
+    release(str(path))
+    assert comments(str(path)) == {1: "# one"}

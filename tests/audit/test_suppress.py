@@ -91,3 +91,38 @@ def test_a_comment_that_allows_nothing_is_noted(tmp_path: Path) -> None:
     path.write_text("opt.step()  # gradledger: allow repeated-step\n")
     (note,) = without_allowed(answer(finding(path, 1)), str(tmp_path)).notes
     assert note.startswith("a.py:1: this comment allows nothing")
+
+
+@pytest.mark.parametrize(
+    ("comment", "left"),
+    [
+        ("# noqa", 0),
+        ("# NOQA", 0),
+        ("#noqa:GL105", 0),
+        ("# noqa: E501,GL105", 0),
+        ("# noqa: E501 GL105", 0),
+        ("# noqa : gl105", 0),
+        ("# because  # noqa: GL1", 0),
+        ("# noqa: GL101", 1),
+        ("# noqa: E501", 1),
+        ("# noqa: because", 1),
+        ("# noqad", 1),
+        ("# flake8: noqa: GL101", 1),
+        ("# flake8: noqa: GL105", 0),
+        ("# ruff: noqa", 0),
+    ],
+)
+def test_noqa(tmp_path: Path, comment: str, left: int) -> None:
+    assert kept(tmp_path / "a.py", f"opt.step()  {comment}\n") == left
+
+
+def test_noqa_holds_for_the_lines_of_the_finding_only(tmp_path: Path) -> None:
+    text = "opt.step(\n    closure,  # noqa: GL105\n)\nopt.step()  # noqa\n"
+    assert kept(tmp_path / "a.py", text, line=1, end_line=3) == 0
+    related = (Related(Site(str(tmp_path / "a.py"), 4), "again"),)
+    assert kept(tmp_path / "a.py", text, line=1, related=related) == 1
+
+
+def test_noqa_for_a_whole_file(tmp_path: Path) -> None:
+    assert kept(tmp_path / "a.py", "# flake8: noqa: GL105\n\nopt.step()\n", line=3) == 0
+    assert kept(tmp_path / "b.py", "# noqa: GL105\n\nopt.step()\n", line=3) == 1

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradledger.ledger import events as ev
-from gradledger.ledger.journal import Journal
+from gradledger.ledger.journal import Entry, Hit, Journal, Judge, Silent
 from gradledger.ledger.repetition import is_calm, repeat
 from gradledger.ledger.site import Site
 
@@ -16,6 +16,16 @@ CLEAR = ev.GradientCleared(Site("train.py", 1), (1, 2), owner=1)
 BACKWARD = ev.BackwardRan(Site("train.py", 2), (1, 2))
 HALF = ev.BackwardRan(Site("train.py", 3), (2,))
 STEP = ev.OptimizerStepped(Site("train.py", 4), (1, 2), 1)
+CLIP = ev.GradientsClipped(Site("train.py", 5), (1, 2))
+CLIP_OTHER = ev.GradientsClipped(Site("train.py", 6), (3,))
+SCHEDULE = ev.SchedulerStepped(Site("train.py", 7), 7, 1)
+SCHEDULE_OTHER = ev.SchedulerStepped(Site("train.py", 8), 8, 2)
+SCALE = ev.LossScaled(Site("train.py", 9), 9)
+SCALED = ev.BackwardRan(Site("train.py", 10), (1, 2), scaled_by=9)
+UNSCALE = ev.GradientsUnscaled(Site("train.py", 11), (1, 2), 9, 1)
+SCALER_STEP = ev.ScalerStepped(Site("train.py", 12), 9, 1)
+THROUGH_SCALER = ev.OptimizerStepped(Site("train.py", 12), (1, 2), 1, scaler=9)
+UPDATE = ev.ScalerUpdated(Site("train.py", 13), 9)
 
 cycles = st.sampled_from(
     [
@@ -24,14 +34,23 @@ cycles = st.sampled_from(
         (BACKWARD, HALF, STEP, CLEAR),
         (BACKWARD, STEP),
         (CLEAR, BACKWARD, STEP, BACKWARD, STEP),
+        (CLEAR, BACKWARD, CLIP, STEP),
+        (CLEAR, BACKWARD, CLIP, CLIP_OTHER, STEP),
+        (CLIP, CLEAR, BACKWARD, STEP),
+        (SCHEDULE, CLEAR, BACKWARD, STEP),
+        (SCHEDULE, SCHEDULE_OTHER, CLEAR, BACKWARD, SCHEDULE, STEP),
+        (UPDATE, SCHEDULE, CLEAR, SCALE, SCALED, UNSCALE, CLIP, SCALER_STEP, THROUGH_SCALER),
     ]
 )
 
 
-def opened() -> Journal:
-    journal = Journal()
-    for number in (1, 2):
-        journal.post(ev.AccountOpened(None, number, 3, optimizer=1))
+def opened(judge: Judge | None = None) -> Journal:
+    journal = Journal(judge)
+    for number, optimizer in ((1, 1), (2, 1), (3, 2)):
+        journal.post(ev.AccountOpened(None, number, 3, optimizer=optimizer))
+    journal.post(ev.ScalerBuilt(None, 9))
+    for scheduler, optimizer in ((7, 1), (8, 2)):
+        journal.post(ev.SchedulerBuilt(None, scheduler, optimizer, "StepLR"))
     return journal
 
 
@@ -44,6 +63,8 @@ def told(journal: Journal) -> dict[str, object]:
         "totals": (books.backwards, books.steps),
         "clears": {site: (t.calls, t.effective) for site, t in books.clears.items()},
         "passes": {site: t.count for site, t in books.passes.items()},
+        "around": (books.clips, books.scalers, books.schedulers),
+        "kinds": {event: kind.count for event, kind in journal._equal.items()},
         "optimizer": [
             (b.steps, b.cleared, b.sequence.runs, [(t.count, t.first, t.last) for t in b.windows.values()])
             for b in books.optimizers.values()
@@ -67,5 +88,24 @@ def test_only_plain_cycles_are_calm() -> None:
     journal = opened()
     journal.post_all((CLEAR, BACKWARD, STEP))
     assert is_calm(journal, (CLEAR, BACKWARD, STEP))
-    assert not is_calm(journal, (CLEAR, BACKWARD, ev.GradientsClipped(None, (1, 2)), STEP))
-    assert not is_calm(journal, (CLEAR, ev.BackwardRan(None, (1,), scaled_by=3), STEP))
+    assert is_calm(journal, (SCHEDULE, UPDATE, CLEAR, SCALE, SCALED, UNSCALE, CLIP, SCALER_STEP, STEP))
+    assert not is_calm(journal, (CLEAR, ev.BackwardRan(None, (1,), reduced=True), STEP))
+    assert not is_calm(journal, (CLEAR, BACKWARD, ev.StepSkipped(None, (1, 2), 1, 9), STEP))
+    assert not is_calm(journal, (CLEAR, BACKWARD, ev.SchedulerStepped(None, 7, 1, explicit=True), STEP))
+
+
+class Objecting(Silent):
+    """Finds fault with every clipping."""
+
+    def on_entry(self, entry: Entry) -> tuple[Hit, ...]:
+        return (self,) if isinstance(entry.event, ev.GradientsClipped) else ()
+
+    def hit(self, step: int, balance: object) -> None:
+        """Count nothing."""
+
+
+def test_a_cycle_with_a_fault_in_it_is_not_calm() -> None:
+    journal = opened(Objecting())
+    journal.post_all((CLEAR, BACKWARD, CLIP, STEP))
+    assert not is_calm(journal, (CLEAR, BACKWARD, CLIP, STEP))
+    assert is_calm(journal, (CLEAR, BACKWARD, STEP))

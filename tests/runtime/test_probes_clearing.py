@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from torch import nn
 
+import gradledger
 from gradledger.ledger import events as ev
 from tests.watched import Watched, watched
 
@@ -135,6 +137,87 @@ def test_a_clearing_before_the_step_is_reported_at_its_own_line(clear: Clear, st
             clear(model, optimizer)
             optimizer.step()
     assert watch.codes == {"GL102"}
+
+
+def data_zeroed(model: nn.Module, optimizer: torch.optim.Optimizer, x: torch.Tensor) -> None:
+    model(x).square().mean().backward()
+    for p in model.parameters():
+        p.grad.data.zero_()  # data zeroed
+    optimizer.step()
+
+
+def data_filled(model: nn.Module, optimizer: torch.optim.Optimizer, x: torch.Tensor) -> None:
+    model(x).square().mean().backward()
+    for p in model.parameters():
+        p.grad.data.fill_(0.0)  # data filled
+    optimizer.step()
+
+
+def data_multiplied(model: nn.Module, optimizer: torch.optim.Optimizer, x: torch.Tensor) -> None:
+    model(x).square().mean().backward()
+    for p in model.parameters():
+        p.grad.data *= 0  # data multiplied
+    optimizer.step()
+
+
+def data_zeroed_together(model: nn.Module, optimizer: torch.optim.Optimizer, x: torch.Tensor) -> None:
+    model(x).square().mean().backward()
+    torch._foreach_zero_([p.grad.data for p in model.parameters()])  # data zeroed together
+    optimizer.step()
+
+
+def data_zeroed_elsewhere(model: nn.Module, optimizer: torch.optim.Optimizer, x: torch.Tensor) -> None:
+    model(x).square().mean().backward()
+    wipe(model)
+    optimizer.step()
+
+
+def wipe(model: nn.Module) -> None:
+    for p in model.parameters():
+        p.grad.data.zero_()  # data zeroed elsewhere
+
+
+@pytest.mark.parametrize(
+    "turn", [data_zeroed, data_filled, data_multiplied, data_zeroed_together, data_zeroed_elsewhere]
+)
+def test_a_clearing_behind_the_version_counter_is_reported_before_the_step(turn: Callable[..., None]) -> None:
+    model, optimizer = pair()
+    x = torch.randn(4, 3)
+    with watched(model, optimizer) as watch:
+        for _ in range(6):
+            turn(model, optimizer, x)
+    lines = Path(__file__).read_text(encoding="utf-8").splitlines()
+    mark = f"# {turn.__name__.replace('_', ' ')}"
+    line = next(number for number, text in enumerate(lines, 1) if text.endswith(mark))
+    assert watch.certain == [("GL102", line)]
+
+
+def test_a_clearing_behind_the_version_counter_is_reported_late_in_a_long_run() -> None:
+    model, optimizer = pair()
+    x = torch.randn(4, 3)
+    with gradledger.watch(model, optimizer) as ledger:
+        for turn in range(300):
+            optimizer.zero_grad()
+            model(x).square().mean().backward()
+            if turn > 100:
+                for p in model.parameters():
+                    p.grad.data.zero_()
+            optimizer.step()
+    (finding,) = ledger.findings
+    assert (finding.code, finding.count, finding.first_step) == ("GL102", 199, 102)
+
+
+def test_gradients_that_are_zero_by_themselves_are_not_cleared() -> None:
+    model, optimizer = pair()
+    x = torch.randn(4, 3)
+    with watched(model, optimizer) as watch:
+        for turn in range(6):
+            optimizer.zero_grad()
+            (model(x) * (turn % 2)).sum().backward()
+            for p in model.parameters():
+                p.grad.data.clamp_(-1.0, 1.0)
+            optimizer.step()
+    assert watch.codes == set()
 
 
 @pytest.mark.parametrize(("clear", "state"), WAYS.values(), ids=WAYS)

@@ -9,8 +9,11 @@ from contextlib import suppress
 from pathlib import Path
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Put the text into a new file beside it and rename that; a failure leaves nothing behind."""
+def write_atomically(path: Path, text: str | bytes) -> None:
+    """Put text (in UTF-8) or bytes into a new file beside it and rename that.
+
+    A failure leaves nothing behind.
+    """
     target = Path(os.path.realpath(path))  # a link stays a link
     if target.exists() and not target.is_file():
         if target.is_dir():
@@ -29,6 +32,5 @@ def write_atomically(path: Path, text: str) -> None:
         raise
 
 
-def _write(path: Path, text: str) -> None:
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
+def _write(path: Path, text: str | bytes) -> None:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode("utf-8"))

@@ -101,10 +101,11 @@ def without_known(answer: Answer, baseline: Baseline) -> Answer:
 
 
 def _key(finding: Finding, baseline: Path) -> Key:
-    path = finding.site.path
+    site = finding.site
+    path = site.path
     if not path.startswith("<"):
         try:
             path = os.path.relpath(path, baseline.absolute().parent)
         except ValueError:  # another drive
             path = str(Path(path).absolute())
-    return finding.code, slashed(path), source_line(finding.site.path, finding.site.line).strip()
+    return finding.code, slashed(path), source_line(site.path, site.line, site.cell).strip()

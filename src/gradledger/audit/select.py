@@ -21,7 +21,8 @@ class Selection:
 
     root: Path
     """The folder that patterns are relative to."""
-    select: frozenset[str]
+    select: frozenset[str] | None
+    """None for all, which saves loading them."""
     ignore: frozenset[str]
     per_file_ignores: tuple[tuple[str, frozenset[str]], ...] = ()
     exclude: tuple[str, ...] = ()
@@ -29,7 +30,7 @@ class Selection:
     def wants(self, finding: Finding) -> bool:
         """Whether the user asked for this rule at this place."""
         code, path = finding.code, finding.site.path
-        if code not in self.select or code in self.ignore:
+        if (self.select is not None and code not in self.select) or code in self.ignore:
             return False
         if any(matches(glob, path, str(self.root)) for glob in self.exclude):
             return False
@@ -45,10 +46,9 @@ def selection(config: Config, cwd: Path, select: Sequence[str] = (), ignore: Seq
     the command line selects by its own code or name is reported even if the configuration ignores it.
     Raises `UnknownRuleError`.
     """
-    chosen = expand(select) if select else config.select
     return Selection(
         root=config.root or cwd,
-        select=expand(["all"]) if chosen is None else chosen,
+        select=expand(select) if select else config.select,
         ignore=(config.ignore - exact(select)) | expand(ignore),
         per_file_ignores=config.per_file_ignores,
         exclude=config.exclude,

@@ -1,4 +1,4 @@
-"""Comments in the program that allow a finding: `# gradledger: allow[stale-gradient]`."""
+"""Comments in the program that allow a finding: `# gradledger: allow[stale-gradient]`, `# noqa: GL101`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,11 @@ from gradledger.rules.finding import Finding
 
 _COMMENT = re.compile(r"#\s*gradledger\s*:\s*(?P<order>[^#]*)", re.IGNORECASE)
 _ALLOW = re.compile(r"allow\s*\[(?P<words>[^\]]*)\]", re.IGNORECASE)
+_NOQA = re.compile(
+    r"#\s*(?P<whole_file>(?:flake8|ruff)\s*:\s*)?noqa\b"
+    r"(?P<listed>\s*:\s*(?P<codes>[a-z]+[0-9]+(?:(?:\s*,\s*|\s+)[a-z]+[0-9]+)*)?)?",
+    re.IGNORECASE,
+)
 
 
 def without_allowed(answer: Answer, cwd: str) -> Answer:
@@ -23,7 +28,7 @@ def without_allowed(answer: Answer, cwd: str) -> Answer:
     kept: list[Finding] = []
     notes: dict[str, None] = {}
     for finding in answer.findings:
-        allowed = False
+        allowed = _waved_through(finding)
         for site in (finding.site, *(related.site for related in finding.related)):
             codes, complaints = _allowed_at(site, cwd)
             allowed = allowed or finding.code in codes
@@ -32,6 +37,24 @@ def without_allowed(answer: Answer, cwd: str) -> Answer:
             kept.append(finding)
     fresh = tuple(note for note in notes if note not in answer.notes)
     return replace(answer, findings=tuple(kept), notes=(*answer.notes, *fresh))
+
+
+def _waved_through(finding: Finding) -> bool:
+    """Whether a `noqa` on the finding's own lines covers it, or one for the whole file (or cell)."""
+    site = finding.site
+    last = max(site.line, site.end_line)
+    for line, comment in comments(site.path, site.cell).items():
+        for order in _NOQA.finditer(comment):
+            applies = order["whole_file"] is not None or site.line <= line <= last
+            if applies and _covers(order, finding.code):
+                return True
+    return False
+
+
+def _covers(order: re.Match[str], code: str) -> bool:
+    if order["codes"] is None:
+        return order["listed"] is None  # `noqa:` with words that are no codes covers nothing
+    return code.startswith(tuple(re.split(r"[,\s]+", order["codes"].upper())))
 
 
 def _allowed_at(site: Site, cwd: str) -> tuple[set[str], list[str]]:
@@ -57,7 +80,7 @@ def _allowed_at(site: Site, cwd: str) -> tuple[set[str], list[str]]:
 
 
 def _comments_at(site: Site) -> Iterator[tuple[int, str]]:
-    written = comments(site.path)
+    written = comments(site.path, site.cell)
     for line in range(site.line, max(site.line, site.end_line) + 1):
         if line in written:
             yield line, written[line]

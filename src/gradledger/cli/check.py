@@ -11,7 +11,7 @@ HELP = "check source files and notebooks without running them"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
-        "paths", metavar="PATHS", nargs="*", default=["."], help="files and folders (default: .)"
+        "paths", metavar="PATHS", nargs="*", help="files and folders (default: .), - for standard input"
     )
     parser.add_argument("--fix", action="store_true", help="repair what can be repaired for certain")
     parser.add_argument("--diff", action="store_true", help="show the repairs instead of writing them")
@@ -25,12 +25,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", metavar="FILE", help="write the report to FILE")
     parser.add_argument("--strict", action="store_true", help="possible findings fail the check, too")
     parser.add_argument("--exit-zero", action="store_true", help="exit with 0 even if there are findings")
-
-
-def run(args: argparse.Namespace) -> int:  # noqa: ARG001 (the flags are already part of the contract)
-    """Say that this version cannot do it yet."""
-    from gradledger.cli.usage import UsageError
-
-    raise UsageError(
-        "the static checker is not part of this version; `gradledger run SCRIPT` audits a running script"
+    parser.add_argument("--baseline", metavar="FILE", help="do not report the findings known from FILE")
+    parser.add_argument(
+        "--write-baseline", metavar="FILE", help="write the findings to FILE; from then on they are known"
     )
+    parser.add_argument("--stdin-filename", metavar="NAME", help="what standard input is called")
+    parser.add_argument("--no-cache", action="store_true", help="neither use nor write the cache")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Check, repair if asked, report."""
+    from gradledger.cli.checking import check
+
+    return check(args)

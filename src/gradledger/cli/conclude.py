@@ -1,7 +1,8 @@
-"""The end of an audited run: what is reported, where, and with which exit code."""
+"""The end of a run or a check: what is reported, where, and with which exit code."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +18,10 @@ from gradledger.report.style import StreamFacts
 from gradledger.report.summary import summary
 
 CANNOT_WRITE = 2
+
+
+def _fails(answer: Answer) -> bool:
+    return answer.fails
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,11 @@ class Conclusion:
     new_baseline: Path | None = None
     output: Path | None = None
     exit_zero: bool = False
+    command: str = "run"
+    fails: Callable[[Answer], bool] = _fails
+    """Whether what is left to report is a reason to exit with 1."""
+    complaints: TextIO | None = None
+    """Where to say that something could not be written, if not on the stream."""
 
     def __call__(self, answer: Answer, script_exit: int) -> int:
         """Report the answer; the program's own exit code wins if it is not zero."""
@@ -45,7 +55,7 @@ class Conclusion:
             return script_exit
         if not (written and baseline_written):
             return CANNOT_WRITE
-        return 1 if chosen.fails and not self.exit_zero else 0
+        return 1 if self.fails(chosen) and not self.exit_zero else 0
 
     def _past_baseline(self, answer: Answer) -> tuple[Answer, bool]:
         if self.new_baseline is not None:
@@ -77,9 +87,13 @@ class Conclusion:
 
     def _complain(self, what: str, path: Path, error: OSError) -> None:
         reason = error.strerror or str(error)
-        self._say(self.facts.plain(f"gradledger run: cannot write the {what} to {path}: {reason}") + "\n")
+        self._say(
+            self.facts.plain(f"gradledger {self.command}: cannot write the {what} to {path}: {reason}")
+            + "\n",
+            self.complaints,
+        )
 
-    def _say(self, text: str) -> None:
+    def _say(self, text: str, stream: TextIO | None = None) -> None:
         # the program may have closed the stream, or nobody reads it: the exit code still tells
         with suppress(OSError, ValueError):
-            emit(text, self.stream)
+            emit(text, stream or self.stream)

@@ -92,48 +92,26 @@ def run(args: argparse.Namespace) -> int:
 
 def conclusion(args: argparse.Namespace, script_folder: Path) -> Conclusion:
     """Read configuration and baseline now: a mistake there must show before hours of training, not after."""
-    from gradledger.audit.baseline import BaselineError, read_baseline
-    from gradledger.audit.config import Config, ConfigError, load_config
-    from gradledger.audit.select import selection
-    from gradledger.audit.selector import UnknownRuleError
     from gradledger.cli.conclude import Conclusion
     from gradledger.cli.rank_path import with_rank
     from gradledger.cli.terminal import terminal
-    from gradledger.cli.usage import UsageError
+    from gradledger.cli.wishes import wishes
     from gradledger.report.forms import renderer
-    from gradledger.report.style import file_facts, working_directory
+    from gradledger.report.style import file_facts
 
     facts = terminal(sys.stderr)
-    cwd = working_directory()
-    try:
-        config = load_config(Path(cwd)) or load_config(script_folder) or Config()
-        wishes = selection(config, Path(cwd), _words("--select", args), _words("--ignore", args))
-        new_baseline = None if args.write_baseline is None else Path(args.write_baseline).absolute()
-        known = Path(args.baseline).absolute() if args.baseline is not None else config.baseline
-        baseline = None if known is None or new_baseline is not None else read_baseline(known)
-    except (ConfigError, BaselineError, UnknownRuleError) as error:
-        raise UsageError(facts.prose(str(error))) from error
+    wanted = wishes(args, script_folder, facts)
     return Conclusion(
         render=renderer(args.format),
         stream=sys.stderr,
         facts=facts,
-        file_facts=file_facts(os.environ, cwd),
-        wishes=wishes,
-        baseline=baseline,
-        new_baseline=new_baseline,
+        file_facts=file_facts(os.environ, facts.cwd),
+        wishes=wanted.selection,
+        baseline=wanted.baseline,
+        new_baseline=wanted.new_baseline,
         output=None if args.output is None else Path(with_rank(str(Path(args.output).absolute()), _rank())),
         exit_zero=args.exit_zero,
     )
-
-
-def _words(option: str, args: argparse.Namespace) -> list[str]:
-    from gradledger.cli.usage import UsageError
-
-    given: list[str] | None = getattr(args, option.removeprefix("--"))
-    words = [word.strip() for text in given or [] for word in text.split(",") if word.strip()]
-    if given and not words:
-        raise UsageError(f"{option} names no rule")
-    return words
 
 
 def _rank() -> int:

@@ -2,89 +2,119 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from gradledger.ledger import events as ev
-from gradledger.ledger.books import Balance, ClearTally, PassTally
+from gradledger.ledger.books import (
+    Balance,
+    Books,
+    ClearTally,
+    ClipBook,
+    OptimizerBook,
+    PassTally,
+    ScalerBook,
+    SchedulerBook,
+)
+from gradledger.ledger.kinds import Kind
+from gradledger.ledger.window import Tally
 
 if TYPE_CHECKING:
     from gradledger.ledger.journal import Journal
 
-_SUMS = ("posted", "fresh", "stale", "cleared_unused", "cleared_used", "backed", "steps")
+_NUMBERS: dict[type, tuple[str, ...]] = {
+    Books: ("backwards", "steps"),
+    Kind: ("count",),
+    Balance: ("posted", "fresh", "stale", "cleared_unused", "cleared_used", "backed", "steps"),
+    PassTally: ("count",),
+    ClearTally: ("calls", "effective"),
+    ClipBook: ("calls", "idle", "after_step", "used", "wasted"),
+    OptimizerBook: ("steps", "cleared"),
+    ScalerBook: ("updates",),
+    SchedulerBook: ("early", "since_step"),
+    Tally: ("count", "last"),
+}
+"""What grows by the same number in every turn."""
+
+_COUNTERS: dict[type, str] = {ClipBook: "others", SchedulerBook: "between_steps"}
+"""Counts by kind, each of which does so."""
 
 
 def is_calm(journal: Journal, events: Sequence[ev.Event]) -> bool:
     """Whether this cycle may be booked at once: plain events with which no rule finds fault."""
     for event in events:
         match event:
-            case ev.BackwardRan(scaled_by=None, reduced=None, repeats=None, kept_graph=False):
-                continue
+            case ev.BackwardRan(reduced=None, repeats=None, kept_graph=False):
+                pass
             case ev.GradientCleared(to="none", by="optimizer" | "module"):
-                continue
-            case ev.OptimizerStepped(optimizer=int(), scaler=None, nonfinite=False):
+                pass
+            case ev.GradientsClipped() | ev.SchedulerStepped(explicit=False):
+                pass
+            case ev.LossScaled() | ev.GradientsUnscaled() | ev.ScalerStepped() | ev.ScalerUpdated():
+                pass
+            case ev.OptimizerStepped(optimizer=int(), nonfinite=False):
                 closing = journal.last_closing(event)
                 if closing is None or closing.hits:
                     return False
             case _:
                 return False
+        if any(edge.hits for edge in journal._learn(event).edges.values()):
+            return False
     return True
 
 
 def repeat(journal: Journal, events: Sequence[ev.Event], times: int) -> None:
     """Book the cycle `times` times; the same books as posting it so often."""
-    if times <= 0:
+    steps = [event for event in events if isinstance(event, ev.OptimizerStepped)]
+    if times < 3 or len(steps) != 1:
+        for _ in range(times):
+            journal.post_all(events)
         return
-    books = journal.books
-    numbers = sorted({n for event in events for n in event.accounts})  # type: ignore[attr-defined]
-    states = [books.accounts[number] for number in numbers]
-    sums = {number: _sums(books.balances[number]) for number in numbers}
-    effective = {id(tally): tally.effective for tally in books.clears.values()}
-    cleared = {number: book.cleared for number, book in books.optimizers.items()}
+    # The first turn may find what an earlier loop left; what the second adds, every later one adds.
     journal.post_all(events)
-    more = times - 1
-    one_step = sum(isinstance(event, ev.OptimizerStepped) for event in events) == 1
-    returned = all(books.accounts[n] is state for n, state in zip(numbers, states, strict=True))
-    if not (one_step and returned):
+    states = journal.books.accounts.copy()
+    parts = {id(part): part for part in _parts(journal, events)}.values()
+    before = [(part, _numbers(part), _counts(part)) for part in parts]
+    journal.post_all(events)
+    more = times - 2
+    if journal.books.accounts != states:
         for _ in range(more):
             journal.post_all(events)
         return
-    for number in numbers:
-        balance = books.balances[number]
-        for name, before, after in zip(_SUMS, sums[number], _sums(balance), strict=True):
-            setattr(balance, name, after + more * (after - before))
-    for tally in books.clears.values():
-        tally.effective += more * (tally.effective - effective.get(id(tally), 0))
-    for number, book in books.optimizers.items():
-        book.cleared += more * (book.cleared - cleared.get(number, 0))
-    for event in events:
-        _count(journal, event, more)
+    for part, numbers, counts in before:
+        for name, old in numbers.items():
+            new = getattr(part, name)
+            setattr(part, name, new + more * (new - old))
+        for key, new in _counts(part).items():
+            getattr(part, _COUNTERS[type(part)])[key] = new + more * (new - counts.get(key, 0))
+    closing = journal.last_closing(steps[0])
+    assert closing is not None
+    journal.books.optimizer(steps[0].optimizer).sequence.add(closing.window, more)
 
 
-def _sums(balance: Balance) -> tuple[int, ...]:
-    return tuple([getattr(balance, name) for name in _SUMS])
-
-
-def _count(journal: Journal, event: ev.Event, more: int) -> None:
+def _parts(journal: Journal, events: Sequence[ev.Event]) -> Iterator[Any]:
+    """Every part of the books in which these events count."""
     books = journal.books
-    kind = journal._learn(event)
-    kind.count += more
-    match event:
-        case ev.BackwardRan():
-            books.backwards += more
-            assert isinstance(kind.tally, PassTally)
-            kind.tally.count += more
-        case ev.GradientCleared():
-            assert isinstance(kind.tally, ClearTally)
-            kind.tally.calls += more
-        case ev.OptimizerStepped():
-            book = books.optimizer(event.optimizer)
-            books.steps += more
-            book.steps += more
-            closing = journal.last_closing(event)
-            assert closing is not None
-            closing.tally.count += more
-            closing.tally.last += more
-            book.sequence.add(closing.window, more)
-            for schedule in journal._schedules.get(event.optimizer or 0, ()):
-                schedule.between_steps[schedule.since_step] += more
+    yield books
+    yield from books.optimizers.values()
+    yield from books.clips.values()
+    yield from books.scalers.values()
+    yield from books.schedulers.values()
+    for event in events:
+        kind = journal._learn(event)
+        yield kind
+        if kind.tally is not None:
+            yield kind.tally
+        if kind.last is not None:
+            yield kind.last.tally
+        for number in getattr(event, "accounts", ()):
+            yield books.balances[number]
+
+
+def _numbers(part: Any) -> dict[str, int]:
+    return {name: getattr(part, name) for name in _NUMBERS[type(part)]}
+
+
+def _counts(part: Any) -> dict[Any, int]:
+    name = _COUNTERS.get(type(part))
+    return {} if name is None else dict(getattr(part, name))

@@ -33,7 +33,7 @@ class Extract:
 
 def extract(finding: Finding) -> Extract:
     """Collect the finding's line, the related lines and a little around them."""
-    text = source_lines(finding.site.path) if finding.site.cell is None else ()
+    text = source_lines(finding.site.path, finding.site.cell)
     here: dict[int, Shown] = {}
     elsewhere: list[tuple[Site, str, str, str]] = []
     remarks = [(finding.site, "label", finding.message)]
@@ -46,7 +46,7 @@ def extract(finding: Finding) -> Extract:
             if message and (role, message) not in here[site.line].remarks:
                 here[site.line].remarks.append((role, message))
         else:
-            lines = source_lines(site.path) if site.cell is None else ()
+            lines = source_lines(site.path, site.cell)
             code = lines[site.line - 1].strip() if 1 <= site.line <= len(lines) else ""
             elsewhere.append((site, code, role, message))
     if finding.site.line in here:

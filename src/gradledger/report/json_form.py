@@ -8,7 +8,7 @@ from gradledger._version import __version__
 from gradledger.audit.answer import Answer
 from gradledger.audit.place import shown_path, slashed
 from gradledger.report.style import StreamFacts
-from gradledger.rules.finding import Finding, Fix
+from gradledger.rules.finding import Finding, Fix, Related
 
 SCHEMA = 1
 
@@ -49,10 +49,7 @@ def _finding(finding: Finding, cwd: str) -> dict[str, object]:
         "message": finding.message,
         "detail": finding.detail,
         "remedy": finding.remedy,
-        "related": [
-            {"path": _path(related.site.path, cwd), "line": related.site.line, "message": related.message}
-            for related in finding.related
-        ],
+        "related": [_related(related, cwd) for related in finding.related],
         "count": finding.count,
         "first_step": finding.first_step,
         "ranks": list(finding.ranks),
@@ -60,12 +57,24 @@ def _finding(finding: Finding, cwd: str) -> dict[str, object]:
     }
 
 
+def _related(related: Related, cwd: str) -> dict[str, object]:
+    site = related.site
+    where: dict[str, object] = {"path": _path(site.path, cwd), "line": site.line}
+    return where | _cell(site.cell) | {"message": related.message}
+
+
 def _fix(fix: Fix, cwd: str) -> dict[str, object]:
     edits = [
         {"path": _path(edit.path, cwd), "start": list(edit.start), "end": list(edit.end), "text": edit.text}
+        | _cell(edit.cell)
         for edit in fix.edits
     ]
     return {"description": fix.description, "edits": edits}
+
+
+def _cell(cell: int | None) -> dict[str, object]:
+    """The cell, which only notebooks have."""
+    return {} if cell is None else {"cell": cell}
 
 
 def _path(path: str, cwd: str) -> str:

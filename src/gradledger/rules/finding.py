@@ -42,6 +42,8 @@ class Edit:
     start: tuple[int, int]
     end: tuple[int, int]
     text: str
+    cell: int | None = None
+    """The notebook cell whose lines are counted, or None in a plain file."""
 
 
 @dataclass(frozen=True, slots=True)

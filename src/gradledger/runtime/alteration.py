@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import torch
+from torch import Tensor
 
 from gradledger.runtime.cohort import Cohort
+
+_FEW = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +39,14 @@ def alteration(cohort: Cohort) -> Alteration:
 
 def take_sample(cohort: Cohort) -> list[float] | None:
     """A few numbers of the smallest gradient, to tell one change from another."""
-    grad = cohort.smallest()
-    if grad is None or grad.device.type != "cpu" or grad.is_sparse:
+    return sample_of(cohort.smallest())
+
+
+def sample_of(grad: Tensor | None) -> list[float] | None:
+    """A few numbers of this gradient."""
+    if grad is None or not grad.is_cpu or grad.is_sparse:
         return None
-    with torch.no_grad():
-        return [
-            float(v)
-            for v in getattr(grad, "_local_tensor", grad).flatten()[:16].tolist()
-            if isinstance(v, float)
-        ]
+    few = getattr(grad, "_local_tensor", grad)
+    if few.dim() != 1 or few.numel() > _FEW:
+        few = few.detach().flatten()[:_FEW]
+    return [v for v in few.tolist() if isinstance(v, float)]

@@ -37,7 +37,7 @@ class Clearing:
 
         def zero_grad(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
             result = original(optimizer, *args, **kwargs)
-            if cruise.on and cruise.clears(sys._getframe(1), optimizer):
+            if cruise.on and cruise.clears(optimizer):
                 return result
             self._optimizer_cleared(optimizer, self.observer.sites.find(1))
             return result
@@ -49,7 +49,7 @@ class Clearing:
 
         def zero_grad(module: Any, *args: Any, **kwargs: Any) -> Any:
             result = original(module, *args, **kwargs)
-            if cruise.on and cruise.clears(sys._getframe(1)):
+            if cruise.on and cruise.clears():
                 return result
             self._module_cleared(self.observer.sites.find(1))
             return result

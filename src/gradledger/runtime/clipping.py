@@ -16,7 +16,7 @@ from gradledger.ledger.site import Site
 from gradledger.runtime.cohort import Cohort, Gone
 from gradledger.runtime.observer import Observer
 from gradledger.runtime.patch import Patches
-from gradledger.runtime.scaling import Scaling
+from gradledger.runtime.scaling import LEAST_SCALED_BOUND, Scaling
 from gradledger.runtime.shield import shielded
 
 _FUNCTIONS = ("clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_")
@@ -43,17 +43,33 @@ class Clipping:
                 patches.place(torch.nn.utils, name, wrapper)
 
     def _make(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        cruise = self.observer.cruise
+
         def clip(parameters: Any, *args: Any, **kwargs: Any) -> Any:
             params = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+            bound = args[0] if args else kwargs.get("max_norm", kwargs.get("clip_value"))
+            if cruise.on and self._as_due(params, bound) and cruise.begins(ev.GradientsClipped):
+                result = original(_again(parameters, params), *args, **kwargs)
+                cruise.altered()
+                return result
             site = self.observer.sites.find(1)
             cohorts = self._before(params, site)
             result = original(_again(parameters, params), *args, **kwargs)
             if cohorts is not None:
-                bound = args[0] if args else kwargs.get("max_norm", kwargs.get("clip_value"))
                 self._after(cohorts, site, bound)
             return result
 
         return clip
+
+    def _as_due(self, params: list[Any], bound: Any) -> bool:
+        """Whether the clipping that is due in level flight is one of these parameters by such a bound."""
+        stage = self.observer.cruise.due
+        event = stage.event
+        if not isinstance(event, ev.GradientsClipped) or stage.params != set(map(id, params)):
+            return False
+        if type(bound) is float and 0.0 <= bound < LEAST_SCALED_BOUND:
+            return not (event.only_measures or event.scaled_bound)
+        return event.only_measures is _infinite(bound) and event.scaled_bound is self.scaling.fits(bound)
 
     @shielded
     def _before(self, params: list[Any], site: Site) -> list[Cohort] | None:
@@ -87,7 +103,7 @@ class Clipping:
 
 def _again(parameters: Any, params: list[Any]) -> Any:
     """What torch was given, though we have read it: it warns of generators that are empty."""
-    if isinstance(parameters, GeneratorType):
+    if isinstance(parameters, GeneratorType) and not params:
         return (p for p in params)
     return params if isinstance(parameters, Iterator) else parameters
 

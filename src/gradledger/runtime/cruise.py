@@ -9,79 +9,22 @@ probe goes on as usual.
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from operator import is_
-from types import CodeType, FrameType
+from types import CodeType
 from typing import Any
-
-from torch import Tensor
 
 from gradledger.ledger import events as ev
 from gradledger.ledger.errors import AuditError
+from gradledger.runtime.alteration import sample_of
 from gradledger.runtime.cohort import KEPT_WHOLE, Cohort, Gone, size
+from gradledger.runtime.numbering import Numbering
+from gradledger.runtime.stages import Sentinel, Stage
 
 TURNS_BEFORE = 32
 TURNS_AT_ONCE = 63
 MOST_EVENTS = 80
-
-
-class Sentinel:
-    """The smallest gradient of an account stands for all of them."""
-
-    __slots__ = ("cohort", "grad", "ref", "version")
-
-    def __init__(self, cohort: Cohort) -> None:
-        self.cohort = cohort
-        self.ref = weakref.ref(min(cohort.params(), key=size))
-        self.grad: Tensor | None = None
-        self.version = 0
-
-    def note(self) -> None:
-        """Remember the gradient as it is."""
-        param = self.ref()
-        self.grad = None if param is None else param.grad
-        self.version = 0 if self.grad is None else self.grad._version
-
-
-class Stage:
-    """One event of the turn: the line it must come from, on whose call, and the accounts it concerns."""
-
-    __slots__ = ("code", "depth", "event", "kind", "lasti", "sentinels", "who")
-
-    def __init__(self, event: ev.Event, place: tuple[CodeType, int], sentinels: list[Sentinel]) -> None:
-        self.event = event
-        self.kind = type(event)
-        self.code, self.lasti = place
-        self.sentinels = sentinels
-        self.depth = -1
-        """How many frames of torch lie between, once that is known."""
-        self.who: weakref.ref[Any] | None = None
-        """The optimizer, once it is known."""
-
-    def fits(self, frame: FrameType | None) -> bool:
-        """Whether this stage's line made the call, directly or through a few frames of torch."""
-        if self.depth < 0:
-            self.depth = next((n for n, f in enumerate(_above(frame)) if f.f_code is self.code), 8)
-        for _ in range(self.depth):
-            frame = None if frame is None else frame.f_back
-        return frame is not None and frame.f_code is self.code and frame.f_lasti == self.lasti
-
-    def made_by(self, optimizer: Any, number: Callable[[Any], int | None], due: int | None) -> bool:
-        """Whether it is the optimizer that is due."""
-        if self.who is None:
-            if number(optimizer) != due:
-                return False
-            self.who = weakref.ref(optimizer)
-        return self.who() is optimizer
-
-
-def _above(frame: FrameType | None) -> Iterator[FrameType]:
-    for _ in range(8):
-        if frame is None:
-            return
-        yield frame
-        frame = frame.f_back
 
 
 class Cruise:
@@ -94,7 +37,8 @@ class Cruise:
         land: Callable[[Sequence[ev.Event]], None],
         places: Callable[[Any], tuple[CodeType, int] | None],
         cohorts: Callable[[], Sequence[Cohort]],
-        number: Callable[[Any], int | None],
+        optimizers: Numbering,
+        others: Numbering,
         fail: Callable[[Exception], None],
     ) -> None:
         self.on = False
@@ -102,7 +46,8 @@ class Cruise:
         self.turn: list[ev.Event] = []
         """The events since the last step."""
         self._is_calm, self._repeat, self._land = is_calm, repeat, land
-        self._places, self._cohorts, self._number = places, cohorts, number
+        self._places, self._cohorts = places, cohorts
+        self._optimizers, self._others = optimizers, others
         self._fail = fail
         self._last: list[ev.Event] = []
         self._streak = 0
@@ -141,53 +86,70 @@ class Cruise:
         stages = []
         for event in turn:
             place = self._places(event.site)
-            numbers: Sequence[int] = event.accounts  # type: ignore[attr-defined]
+            numbers: Sequence[int] = getattr(event, "accounts", ())
             if place is None or any(number not in sentinels for number in numbers):
                 return False
-            stages.append(Stage(event, place, [sentinels[number] for number in numbers]))
+            parties = self._parties(event)
+            stages.append(Stage(event, place, [sentinels[number] for number in numbers], *parties))
         self._stages = stages
         return True
 
+    def _parties(self, event: ev.Event) -> tuple[Callable[[], Any] | None, Callable[[], Any] | None]:
+        """Whose method it was, and on which optimizer."""
+        match event:
+            case ev.GradientCleared(owner=int(number)) | ev.OptimizerStepped(optimizer=int(number)):
+                return self._optimizers.behind(number), None
+            case ev.GradientsUnscaled() | ev.ScalerStepped():
+                return self._others.behind(event.scaler), self._optimizers.behind(event.optimizer)
+            case ev.LossScaled() | ev.ScalerUpdated():
+                return self._others.behind(event.scaler), None
+            case ev.SchedulerStepped():
+                return self._others.behind(event.scheduler), None
+            case _:
+                return None, None
+
     def _take_off(self) -> None:
         for stage in self._stages:
-            for sentinel in stage.sentinels:
-                sentinel.note()
+            stage.note()
         self._at = self._turns = 0
         self.on = True
 
     # -- the stages of a turn ---------------------------------------------------------------------------
 
-    def clears(self, frame: FrameType | None, optimizer: Any = None) -> bool:
+    @property
+    def due(self) -> Stage:
+        """The stage that comes next."""
+        return self._stages[self._at]
+
+    def clears(self, owner: Any = None) -> bool:
         """A zero_grad() has run: was it due, and did it clear?"""
         stage = self._stages[self._at]
-        due = getattr(stage.event, "owner", -1)
-        fitting = stage.kind is ev.GradientCleared and stage.fits(frame)
-        if fitting and due is not None:
-            fitting = stage.made_by(optimizer, self._number, due)
-        if fitting:
+        if stage.is_due(ev.GradientCleared, owner):
             for sentinel in stage.sentinels:
                 param = sentinel.ref()
                 if param is None or param.grad is not None:
-                    fitting = False
+                    break
                 sentinel.grad = None
-        if not fitting:
-            self.leave()
-            return False
-        self._at += 1
-        return True
-
-    def begins(self, frame: FrameType | None) -> bool:
-        """A backward() is about to run: was it due, and are the gradients as they should be?"""
-        stage = self._stages[self._at]
-        if stage.kind is ev.BackwardRan and stage.fits(frame):
-            return self._untouched(stage)
+            else:
+                self._at += 1
+                return True
         self.leave()
         return False
 
-    def ends(self, loader: int | None) -> None:
-        """It has run: did it add to the gradients?"""
+    def begins(self, kind: type[ev.Event], who: Any = None, on: Any = None) -> bool:
+        """Something is about to work on gradients: was it due, and are they as they should be?"""
+        if self._stages[self._at].is_due(kind, who, on):
+            return True
+        self.leave()
+        return False
+
+    def added(self, loader: int | None) -> None:
+        """The backward() that was due has run: did it add to the gradients?"""
         stage = self._stages[self._at]
-        fitting = stage.event.loader == loader  # type: ignore[attr-defined]
+        if not self.on:
+            self._book_late(stage)
+            return
+        fitting = stage.loader == loader
         for sentinel in stage.sentinels:
             param = sentinel.ref()
             grad = None if param is None else param.grad
@@ -195,22 +157,35 @@ class Cruise:
             if grad is None or (grad is sentinel.grad and version == sentinel.version):
                 fitting = False
             sentinel.grad, sentinel.version = grad, version
+            if stage.sampled:
+                sentinel.sample = sample_of(grad)
         self._at += 1
         if not fitting:
             self._proven = None
             self.leave()
 
-    def steps(self, frame: FrameType | None, optimizer: Any) -> bool:
-        """A step is about to run: was it due, on gradients as backward() left them?"""
+    def altered(self) -> None:
+        """The clipping or unscaling that was due has run, and has changed the gradients in place."""
         stage = self._stages[self._at]
-        if not (
-            stage.kind is ev.OptimizerStepped
-            and stage.fits(frame)
-            and stage.made_by(optimizer, self._number, stage.event.optimizer)  # type: ignore[attr-defined]
-        ):
+        if not self.on:
+            self._book_late(stage)
+            return
+        for sentinel in stage.sentinels:
+            sentinel.note()
+        self._at += 1
+
+    def passes(self, kind: type[ev.Event], who: Any, on: Any = None) -> bool:
+        """Something that concerns no gradient has happened: was it due?"""
+        if self._stages[self._at].is_due(kind, who, on):
+            self._at += 1
+            return True
+        self.leave()
+        return False
+
+    def steps(self, optimizer: Any) -> bool:
+        """A step is about to run: was it due, on gradients as they were left?"""
+        if not self._stages[self._at].is_due(ev.OptimizerStepped, optimizer):
             self.leave()
-            return False
-        if not self._untouched(stage):
             return False
         self._at += 1
         if self._at == len(self._stages):
@@ -220,61 +195,56 @@ class Cruise:
                 self.leave()
         return True
 
-    def _untouched(self, stage: Stage) -> bool:
-        for sentinel in stage.sentinels:
-            param = sentinel.ref()
-            grad = sentinel.grad
-            if (
-                param is None
-                or param.grad is not grad
-                or (grad is not None and grad._version != sentinel.version)
-            ):
-                self.leave([sentinel])
-                return False
-        return True
-
     # -- ending -----------------------------------------------------------------------------------------
 
-    def leave(self, touched: Sequence[Sentinel] = ()) -> None:
+    def leave(self) -> None:
         """End the flight: book what happened, and let the cohorts look anew."""
         if not self.on:
             return
         self.on = False
+        self._safely(self._close)
+
+    def _book_late(self, stage: Stage) -> None:
+        """The flight ended while the call that was due was running: book the call all the same."""
+
+        def book() -> None:
+            self._land([stage.event])
+            for sentinel in stage.sentinels:
+                with suppress(Gone):
+                    sentinel.cohort.snapshot(sentinel.cohort.look())
+                    sentinel.replay(stage.event)
+
+        self._safely(book)
+
+    def _safely(self, book: Callable[[], None]) -> None:
         try:
-            self._close(touched)
+            book()
         except AuditError:
             raise
         except Exception as trouble:
             self._fail(trouble)
 
-    def _close(self, touched: Sequence[Sentinel]) -> None:
+    def _close(self) -> None:
         events = [stage.event for stage in self._stages]
+        if not self._turns:
+            self._proven = None  # a loop that never flies far costs less when it is not tried again at once
         self._repeat(events, self._turns)
         self._land(events[: self._at])
-        cohorts = {id(s.cohort): s.cohort for stage in self._stages for s in stage.sentinels}
-        for cohort in cohorts.values():
+        sentinels = {id(s): s for stage in self._stages for s in stage.sentinels}.values()
+        touched = [sentinel for sentinel in sentinels if sentinel.is_touched()]
+        for sentinel in sentinels:
+            cohort = sentinel.cohort
             try:
                 cohort.snapshot(cohort.look())
             except Gone:
                 continue
-            cohort.changed_by_step = not self._at
-            cohort.spent = cohort.held
-            cohort.waiting = 0
+            cohort.spent, cohort.waiting, cohort.changed_by_step = cohort.held, 0, True
+            cohort.sample = None
         for stage in self._stages[: self._at]:
             for sentinel in stage.sentinels:
-                _replay(sentinel.cohort, stage.event)
+                sentinel.replay(stage.event)
         for sentinel in touched:
             sentinel.cohort.disown()
-
-
-def _replay(cohort: Cohort, event: ev.Event) -> None:
-    match event:
-        case ev.GradientCleared():
-            cohort.spent, cohort.waiting, cohort.changed_by_step = False, 0, False
-        case ev.BackwardRan():
-            cohort.waiting += 1
-        case ev.OptimizerStepped():
-            cohort.spent, cohort.waiting, cohort.changed_by_step = cohort.held, 0, True
 
 
 def _equal(one: list[ev.Event], other: list[ev.Event]) -> bool:

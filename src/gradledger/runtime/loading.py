@@ -20,7 +20,8 @@ class Batches:
 
     def __init__(self, observer: Observer) -> None:
         self.observer = observer
-        self._fresh: int | None = None
+        self.fresh: int | None = None
+        """The loader that has given a batch since the last pass."""
         self._open: Callable[[], Any] = _nobody
         """The iterator that gave the last batch, and its loader's number: the way of almost every batch."""
         self._open_number: int | None = None
@@ -37,8 +38,8 @@ class Batches:
                 except StopIteration:
                     self._ended(iterator)
                     raise
-                if self._open() is iterator and self._fresh is None:
-                    self._fresh = self._open_number
+                if self._open() is iterator and self.fresh is None:
+                    self.fresh = self._open_number
                     return batch
                 self._given(iterator)
                 return batch
@@ -57,11 +58,11 @@ class Batches:
                 self._post_end(number)
             self._current[number] = weakref.ref(iterator)
         self._open, self._open_number = self._current[number], number
-        if self._fresh is None:
-            self._fresh = number
+        if self.fresh is None:
+            self.fresh = number
         else:
             # Loaders read together, as by zip(), are one source: the first to run out ends the epoch.
-            self._joined[number] = self._fresh
+            self._joined[number] = self.fresh
 
     @shielded
     def _ended(self, iterator: Any) -> None:
@@ -86,7 +87,7 @@ class Batches:
 
     def take(self) -> int | None:
         """The loader that gave a batch since the last call."""
-        fresh, self._fresh = self._fresh, None
+        fresh, self.fresh = self.fresh, None
         return fresh
 
 

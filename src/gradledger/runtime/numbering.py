@@ -18,6 +18,10 @@ class Numbering:
         entry = self._numbers.get(id(thing))
         return entry[0] if entry is not None and entry[1]() is thing else None
 
+    def behind(self, number: int) -> weakref.ref[Any] | None:
+        """The object of this number, weakly."""
+        return next((ref for known, ref in self._numbers.values() if known == number), None)
+
     def give(self, thing: Any) -> int:
         """A new number for it."""
         self._next += 1

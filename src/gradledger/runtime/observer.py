@@ -73,7 +73,8 @@ class Observer:
             land=self._land,
             places=self.sites.place,
             cohorts=lambda: self.cohorts,
-            number=self.optimizers.known,
+            optimizers=self.optimizers,
+            others=self.others,
             fail=self.fail,
         )
         self.cruise.allowed = steady is not None
@@ -99,6 +100,8 @@ class Observer:
         self.cruise.turn = []
         for event in events:
             self.post(event)
+            if isinstance(event, ev.BackwardRan):
+                self.last_backward = event.site
 
     def note_thread(self) -> None:
         """Remember that this thread trains."""

@@ -32,9 +32,13 @@ MEASURED_NUMBERS = 10_000_000
 """Larger gradients are not copied to measure a single pass."""
 
 
-_PLAIN: tuple[tuple[Any, ...], ...] = ((), (None, None, False), (None, None, None), (None, False, False))
-_PLAIN_WORDS: tuple[dict[str, Any], ...] = ({}, {"inputs": None})
+_PLAIN: tuple[tuple[Any, ...], ...] = ((None, None, False), (), (None, None, None), (None, False, False))
+_PLAIN_WORDS: tuple[dict[str, Any], ...] = ({"inputs": None}, {})
 """The arguments of a backward() without anything special, as Tensor.backward() passes them on."""
+
+
+_running_pass: Callable[[], int] = torch._C._current_graph_task_id
+"""The number of the pass inside which this thread is, or -1: quicker to ask than to keep."""
 
 
 def is_due(count: int) -> bool:
@@ -70,20 +74,24 @@ class Passes:
     def install(self, patches: Patches) -> None:
         """Put the probe in place."""
         observer = self.observer
-        cruise = observer.cruise
+        cruise, here, pending = observer.cruise, observer.here, self.scaling.pending
 
         def make(original: Callable[..., Any]) -> Callable[..., Any]:
             def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
-                here = observer.here
+                if cruise.on:
+                    if _running_pass() >= 0:
+                        return original(tensors, *args, **kwargs)
+                    if (
+                        args in _PLAIN
+                        and kwargs in _PLAIN_WORDS
+                        and cruise.begins(ev.BackwardRan)
+                        and (not pending or self._scaled_as_due(tensors))
+                    ):
+                        result = original(tensors, *args, **kwargs)
+                        self._flown(tensors)
+                        return result
                 if here.in_backward or observer.trouble is not None:
                     return original(tensors, *args, **kwargs)
-                if (
-                    cruise.on
-                    and args in _PLAIN
-                    and kwargs in _PLAIN_WORDS
-                    and cruise.begins(sys._getframe(1))
-                ):
-                    return self._cruise(original, here, tensors, args, kwargs)
                 site = observer.sites.find(1)
                 # torch's signature: (tensors, grad_tensors, retain_graph, create_graph, ...)
                 keeps = any(args[1:3]) or bool(
@@ -106,29 +114,18 @@ class Passes:
 
         patches.wrap(torch.autograd, "backward", make)
 
-    def _cruise(
-        self,
-        original: Callable[..., Any],
-        here: Any,
-        tensors: Any,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> Any:
-        """A pass in level flight."""
-        cruise = self.observer.cruise
-        here.in_backward = True
-        try:
-            result = original(tensors, *args, **kwargs)
-        except BaseException:
-            cruise.leave()
-            raise
-        finally:
-            here.in_backward = False
-        cruise.ends(self.batches.take())
+    def _scaled_as_due(self, tensors: Any) -> bool:
+        """Whether the loss carries the scale, or none, that it has carried all along."""
+        return self.scaling.of(tensors) == getattr(self.observer.cruise.due.event, "scaled_by", None)
+
+    def _flown(self, tensors: Any) -> None:
+        """A pass in level flight has run."""
+        batches, cruise = self.batches, self.observer.cruise
+        loader, batches.fresh = batches.fresh, None
+        cruise.added(loader)
         if type(tensors) is Tensor and tensors.is_cpu and not math.isfinite(tensors.item()):
             cruise.leave()
             self.suspicious = True
-        return result
 
     # -- before -----------------------------------------------------------------------------------------
 

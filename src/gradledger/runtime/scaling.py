@@ -27,6 +27,11 @@ _REFUSALS = {
 }
 
 
+_LEAST_SCALE = 64.0
+LEAST_SCALED_BOUND = _LEAST_SCALE / 10
+"""No smaller clipping bound is taken for one that was multiplied by the scale."""
+
+
 class Scaling:
     """Sees the life of every gradient scaler (cuda's is a subclass of the same class)."""
 
@@ -41,6 +46,8 @@ class Scaling:
         self.stepping_fused = False
         """That optimizer divides the scale out and skips infinite gradients itself."""
         self._latest: Any = lambda: None
+        self._loss: Any = lambda: None
+        """The loss that was scaled last."""
         self._built: dict[Site, list[tuple[int, int]]] = {}
         self._in_loop: dict[int, bool] = {}
 
@@ -55,6 +62,8 @@ class Scaling:
 
     def of(self, tensors: Any) -> int | None:
         """The scaler whose scale is in the loss that is being differentiated."""
+        if self._loss() is tensors:
+            return self.pending[-1][1]
         starts = graphs.roots(tensors)
         if not starts:
             return None
@@ -68,8 +77,10 @@ class Scaling:
         """Whether a clipping bound is so large that it must have been multiplied by the scale."""
         scaler = self._latest()
         try:
-            scale = 1.0 if scaler is None else float(scaler.get_scale())
-            return scale >= 64 and float(bound) >= scale / 10
+            if scaler is None or float(bound) < LEAST_SCALED_BOUND:
+                return False
+            scale = float(scaler.get_scale())
+            return scale >= _LEAST_SCALE and float(bound) >= scale / 10
         except (TypeError, ValueError, RuntimeError):
             return False
 
@@ -111,9 +122,15 @@ class Scaling:
         return before is not None and any(mark in before for mark in marks)
 
     def _scale(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        cruise = self.observer.cruise
+
         def scale(scaler: Any, outputs: Any) -> Any:
             result = original(scaler, outputs)
-            if scaler.is_enabled():
+            if not scaler.is_enabled():
+                return result
+            if cruise.on and type(result) is Tensor and cruise.passes(ev.LossScaled, scaler):
+                self._keep(scaler, result)
+            else:
                 self._scaled(scaler, result, self.observer.sites.find(1))
             return result
 
@@ -122,16 +139,28 @@ class Scaling:
     @shielded
     def _scaled(self, scaler: Any, result: Any, site: Site) -> None:
         number = self._number(scaler)
-        self._latest = weakref.ref(scaler)
         for tensor in [result] if isinstance(result, Tensor) else _tensors(result):
-            if tensor.grad_fn is not None:
-                self.pending.append((graphs.born(tensor.grad_fn), number))
+            self._keep(scaler, tensor)
         self.observer.post(self.observer.same(("scaled", site, number), lambda: ev.LossScaled(site, number)))
 
+    def _keep(self, scaler: Any, scaled: Tensor) -> None:
+        """Remember the loss by its node, to know it again when it is differentiated."""
+        self._latest = weakref.ref(scaler)
+        number = self.observer.others.known(scaler)
+        if scaled.grad_fn is not None and number is not None:
+            self.pending.append((graphs.born(scaled.grad_fn), number))
+            self._loss = weakref.ref(scaled)
+
     def _unscale(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        cruise = self.observer.cruise
+
         def unscale_(scaler: Any, optimizer: Any) -> Any:
             if not scaler.is_enabled():
                 return original(scaler, optimizer)
+            if cruise.on and cruise.begins(ev.GradientsUnscaled, scaler, _inner(optimizer)):
+                result = original(scaler, optimizer)
+                cruise.altered()
+                return result
             site = self.observer.sites.find(1)
             found = self._before_unscaling(optimizer, site)
             result = original(scaler, optimizer)
@@ -160,58 +189,62 @@ class Scaling:
         self.observer.post(event)
 
     def _step(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        cruise = self.observer.cruise
+
         def step(scaler: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-            site = self.observer.sites.find(1)
-            call = self._before_step(scaler, optimizer, site)
-            if call is None:
-                return original(scaler, optimizer, *args, **kwargs)
-            number = call[0]
-            outer, self.stepping, self.stepped = self.stepping, number if scaler.is_enabled() else None, False
+            if not (cruise.on and cruise.passes(ev.ScalerStepped, scaler, _inner(optimizer))):
+                self._called(scaler, optimizer, self.observer.sites.find(1))
+            number = self.observer.others.known(scaler) if scaler.is_enabled() else None
+            outer, self.stepping, self.stepped = self.stepping, number, False
             self.stepping_fused = bool(getattr(optimizer, "_step_supports_amp_scaling", False))
             try:
                 result = original(scaler, optimizer, *args, **kwargs)
             except (RuntimeError, AssertionError) as error:
-                self._refused(error, site, *call)
+                self._refused(error, scaler, optimizer, self.observer.sites.find(1))
                 raise
             finally:
-                enabled, self.stepping = self.stepping is not None, outer
+                self.stepping = outer
                 self.stepping_fused = False
-            if enabled and not self.stepped:
-                self._skipped(site, *call)
+            if number is not None and not self.stepped:
+                self._skipped(scaler, optimizer, self.observer.sites.find(1))
             return result
 
         return step
 
     @shielded
-    def _before_step(self, scaler: Any, optimizer: Any, site: Site) -> tuple[int, int, list[Cohort]] | None:
+    def _called(self, scaler: Any, optimizer: Any, site: Site) -> None:
         observer = self.observer
         number = self._number(scaler)
-        target, cohorts = observer.optimizer(_inner(optimizer))
+        target, _ = observer.optimizer(_inner(optimizer))
         key = ("scaler step", site, number, target)
         observer.post(observer.same(key, lambda: ev.ScalerStepped(site, number, target)))
-        return number, target, cohorts
 
     @shielded
-    def _skipped(self, site: Site, scaler: int, optimizer: int, cohorts: list[Cohort]) -> None:
+    def _skipped(self, scaler: Any, optimizer: Any, site: Site) -> None:
+        number = self._number(scaler)
+        target, cohorts = self.observer.optimizer(_inner(optimizer))
         accounts = tuple([c.account for c in cohorts])
         for cohort in cohorts:
             cohort.waiting, cohort.spent = 0, False
-        key = ("skipped", site, accounts, optimizer, scaler)
-        self.observer.post(self.observer.same(key, lambda: ev.StepSkipped(site, accounts, optimizer, scaler)))
+        key = ("skipped", site, accounts, target, number)
+        self.observer.post(self.observer.same(key, lambda: ev.StepSkipped(site, accounts, target, number)))
 
     @shielded
-    def _refused(
-        self, error: BaseException, site: Site, scaler: int, optimizer: int, cohorts: list[Cohort]
-    ) -> None:
+    def _refused(self, error: BaseException, scaler: Any, optimizer: Any, site: Site) -> None:
+        number = self._number(scaler)
+        target, cohorts = self.observer.optimizer(_inner(optimizer))
         accounts = tuple([c.account for c in cohorts])
         for text, reason in _REFUSALS.items():
             if text in str(error):
-                self.observer.post(ev.StepRefused(site, accounts, optimizer, scaler, reason))  # type: ignore[arg-type]
+                self.observer.post(ev.StepRefused(site, accounts, target, number, reason))  # type: ignore[arg-type]
 
     def _update(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        cruise = self.observer.cruise
+
         def update(scaler: Any, *args: Any, **kwargs: Any) -> Any:
             result = original(scaler, *args, **kwargs)
-            self._updated(scaler, self.observer.sites.find(1))
+            if not (cruise.on and cruise.passes(ev.ScalerUpdated, scaler)):
+                self._updated(scaler, self.observer.sites.find(1))
             return result
 
         return update

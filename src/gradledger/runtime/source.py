@@ -124,9 +124,18 @@ def _counts(test: ast.expr) -> bool:
     return bool(_COUNTED.search(text))
 
 
+def _owner(path: str, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    chain = reversed(_ancestors(path, line))
+    return next((n for n in chain if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)), None)
+
+
+def _owner_name(path: str, line: int) -> str:
+    owner = _owner(path, line)
+    return "" if owner is None else owner.name
+
+
 def _function_text(site: Site) -> str:
-    chain = _ancestors(site.path, site.line)
-    owner = next((n for n in reversed(chain) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)), None)
+    owner = _owner(site.path, site.line)
     lines = linecache.getlines(site.path)
     if owner is None:
         return "".join(lines[max(0, site.line - 30) : site.line + 30])
@@ -152,6 +161,26 @@ def nothing_looks(backward: Site | None, clear: Site | None) -> bool:
 def hand_written_clear(near: Site | None, *, before: Site | None = None) -> Site | None:
     """The statement that most likely emptied gradients without a call of zero_grad()."""
     return _closest(near, before, _clears_gradient)
+
+
+def hidden_clear(steps: Stack, backwards: Stack) -> Site | None:
+    """A statement between a backward and a step that empties gradients behind autograd's back."""
+    pair = _meeting(steps, backwards)
+    tree = None if pair is None else _tree(pair[0].path)
+    if pair is None or tree is None:
+        return None
+    step, backward = pair
+    hidden = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and _clears_data(node)]
+    between = [node for node in hidden if backward.line < node.lineno < step.line]
+    if hidden and not between:
+        called = {
+            name
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and backward.line < node.lineno < step.line
+            for name in [getattr(node.func, "attr", getattr(node.func, "id", None))]
+        }
+        between = [node for node in hidden if _owner_name(step.path, node.lineno) in called]
+    return _site_of(step.path, between[0]) if between else None
 
 
 @lru_cache(maxsize=1024)
@@ -258,6 +287,33 @@ def _clears_gradient(node: ast.stmt) -> bool:
             if part.func.attr == "zero_":
                 return True
     return isinstance(node, ast.AugAssign) and "grad" in ast.unparse(node) and "* 0" in ast.unparse(node)
+
+
+def _clears_data(node: ast.stmt) -> bool:
+    """Whether it sets `.grad.data` to zero, which no version counter tells."""
+    own = [node, *_own(node)]
+    if not any(
+        isinstance(part, ast.Attribute) and part.attr == "data" and _is_grad(part.value) for part in own
+    ):
+        return False
+    if isinstance(node, ast.Assign):
+        return any(isinstance(target, ast.Attribute) for target in node.targets) and "zeros" in ast.unparse(
+            node.value
+        )
+    if isinstance(node, ast.AugAssign):
+        return isinstance(node.op, ast.Mult) and _is_zero(node.value)
+    calls = [part for part in own if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute)]
+    for call in calls:
+        name = getattr(call.func, "attr", "")
+        if name in ("zero_", "_foreach_zero_"):
+            return True
+        if name in ("fill_", "mul_") and len(call.args) == 1 and _is_zero(call.args[0]):
+            return True
+    return False
+
+
+def _is_zero(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value == 0
 
 
 def _changes_gradient(node: ast.stmt) -> bool:

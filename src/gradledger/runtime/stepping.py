@@ -13,7 +13,7 @@ from torch.optim import optimizer as optim
 from gradledger.ledger import events as ev
 from gradledger.ledger.site import Site
 from gradledger.runtime import source
-from gradledger.runtime.cohort import Cohort, Gone, finite
+from gradledger.runtime.cohort import Cohort, Gone, all_zero, finite
 from gradledger.runtime.observer import Observer
 from gradledger.runtime.owners import Owners
 from gradledger.runtime.passes import Passes, is_due
@@ -35,6 +35,8 @@ class Steps:
         self._pending: tuple[Site, int, list[Cohort]] | None = None
         self._counts: dict[int, int] = {}
         self._empty: dict[int, int] = {}
+        self._hidden: dict[tuple[int, int], Site | None] = {}
+        """For each step and backward the line between them that may have cleared what no look reveals."""
 
     def install(self, patches: Patches) -> None:
         """Put the probes in place."""
@@ -48,13 +50,14 @@ class Steps:
 
         patches.wrap(optim.Optimizer, "__init__", make)
 
-        cruise = self.observer.cruise
+        cruise, scaling = self.observer.cruise, self._scaling
 
         def before(optimizer: Any, args: Any, kwargs: Any) -> Any:
             frame = sys._getframe(1)
             plain = self._outer is None and len(args) == 1 and not kwargs
-            if cruise.on and plain and cruise.steps(frame, optimizer):
+            if cruise.on and plain and cruise.steps(optimizer):
                 self._outer = frame
+                scaling.stepped = True
                 return None
             return self._before(frame, optimizer, args, kwargs)
 
@@ -96,6 +99,7 @@ class Steps:
             if len(args) > 1:
                 return ((args[0], counted, *args[2:]), kwargs)
             return (args, {**kwargs, "closure": counted})
+        self._look_for_zeros(site, cohorts)
         self._post(site, number, cohorts)
         return None
 
@@ -156,6 +160,25 @@ class Steps:
             cohort.spent, cohort.waiting = cohort.held, 0
             cohort.changed_by_step = True
             cohort.sample = None
+
+    def _look_for_zeros(self, site: Site, cohorts: list[Cohort]) -> None:
+        """Book a clearing that left no trace but zeros, where the text between backward and step has one."""
+        observer = self.observer
+        backward = observer.last_backward
+        if backward is None:
+            return
+        key = id(site), id(backward)
+        if key not in self._hidden:
+            steps = observer.sites.stack(sys._getframe(2))
+            self._hidden[key] = source.hidden_clear(steps, observer.stacks.get(backward, ()))
+        clear = self._hidden[key]
+        if clear is None:
+            return
+        observer.cruise.allowed = False  # an outline would see nothing of it
+        waiting = [cohort for cohort in cohorts if cohort.waiting and cohort.held]
+        smallest = [cohort.smallest() for cohort in waiting]
+        if all_zero(smallest) and all(all_zero(cohort.look()) for cohort in waiting):
+            observer.cleared(waiting, clear, by="hand", to="zero")
 
     def _closes_windows(self, backward: Site | None) -> bool:
         """Asked once for each kind of step, while the step's frames are on the stack."""

@@ -13,7 +13,7 @@ from gradledger.static.scale import Scale
 from gradledger.static.unit import Unit
 
 MOST_PATHS = 20
-MOST_WORK = 120_000
+MOST_WORK = 160_000
 """How many expressions are evaluated for one file at most."""
 
 

@@ -28,7 +28,7 @@ _COUNTERS = frozenset(
         "batch_no",
     }
 )
-BUDGET = 40_000
+BUDGET = 60_000
 """How many expressions one attempt evaluates at most."""
 
 

@@ -1,0 +1,1 @@
+"""gradledger inside other tools, one file each."""

@@ -1,0 +1,1 @@
+"""The language server: findings and repairs while the text is being written."""
