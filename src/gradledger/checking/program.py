@@ -17,6 +17,10 @@ FindModule = Callable[[str, str, int], "tuple[str, str] | None"]
 """(dotted name, path of the importing file, level of a relative import) -> (path, text) of its source."""
 
 _TORCH = re.compile(r"\b(?:torch|lightning|pytorch_lightning|accelerate|transformers|ignite|fastai)\b")
+_OTHERS = re.compile(
+    r"^\s*(?:import|from)\s+(?:paddle|mxnet|mindspore|oneflow|jittor|flax|tinygrad)\b", re.MULTILINE
+)
+"""Frameworks whose methods have the same names."""
 _UNLINKED = frozenset({"GL106", "GL309", "GL401", "GL402", "GL403", "GL404"})
 """Rules that need to know which optimizer holds which parameters."""
 
@@ -50,7 +54,7 @@ def check_program(text: str, path: str, find_module: FindModule | None = None) -
         raise ProgramError(error.lineno or 1, error.msg) from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise ProgramError(1, str(error) or type(error).__name__) from None
-    if not _TORCH.search(text):
+    if not _TORCH.search(text) or _OTHERS.search(text):
         return Judged(())
     exploration = explore(unit, find_module)
     notes = (

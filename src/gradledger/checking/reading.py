@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 
+from gradledger.checking.decoding import decode
 from gradledger.checking.document import LONGEST, too_long
-from gradledger.checking.problem import Problem
+from gradledger.checking.problem import Problem, Unreadable
 
-TRAINS = b"backward"
-"""A file without this word has no gradients, so there is nothing to check in it."""
+_WORD = b"backward"
+_TRAINS = re.compile(rb"backward\s*\(|\.backward\b|\bimport\b[^\n]*\bbackward\b")
+"""The word alone mostly speaks of compatibility."""
 
 LARGEST_NOTEBOOK = 200_000_000
 """Outputs make notebooks large; their source is measured later."""
@@ -34,9 +37,14 @@ def read(path: str, *, named: bool) -> bytes | Problem | None:
             os.close(handle)
     except (OSError, ValueError) as error:
         return Problem(path, 1, f"cannot be read: {getattr(error, 'strerror', None) or error}")
-    if named or TRAINS in raw:
+    if named or trains(raw):
         return raw
     return _damage(path, raw)
+
+
+def trains(raw: bytes) -> bool:
+    """Whether a backward pass is called or handed on; without one there is nothing to check."""
+    return _WORD in raw and _TRAINS.search(raw) is not None
 
 
 def _all(handle: int, size: int) -> bytes:
@@ -53,7 +61,7 @@ def _large(path: str, handle: int, size: int, *, named: bool) -> Problem | None:
     import mmap
 
     with mmap.mmap(handle, 0, access=mmap.ACCESS_READ) as whole:
-        if not named and whole.find(TRAINS) < 0:
+        if not named and (whole.find(_WORD) < 0 or _TRAINS.search(whole) is None):
             return None
     return Problem(path, 1, too_long(size).reason)
 
@@ -65,7 +73,10 @@ def _damage(path: str, raw: bytes) -> Problem | None:
         if body and not (body.endswith(b"}") and body.removeprefix(b"\xef\xbb\xbf").startswith(b"{")):
             return Problem(path, 1, "is not valid JSON; repair or exclude it")
         return None
-    if b"\0" in raw:
-        line = raw.count(b"\n", 0, raw.index(b"\0")) + 1
-        return Problem(path, line, "contains a null byte, so it is no Python source; repair or exclude it")
+    if raw.isascii() and b"\0" not in raw:
+        return None
+    try:
+        decode(raw)
+    except Unreadable as error:
+        return Problem(path, error.line, error.reason)
     return None

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from gradledger.checking.outcome import Outcome, Outcomes
 from gradledger.checking.problem import Problem
-from gradledger.checking.reading import TRAINS, read
+from gradledger.checking.reading import read, trains
 from gradledger.checking.walking import Excluded, source_files
 
 
@@ -31,7 +31,7 @@ def check_paths(
             continue
         if isinstance(raw, Problem):
             outcomes.append(Outcome(path, problems=(raw,)))
-        elif TRAINS in raw:
+        elif trains(raw):
             places.append(len(outcomes))
             jobs.append((path, raw))
             outcomes.append(None)

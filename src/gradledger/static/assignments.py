@@ -7,6 +7,7 @@ import ast
 from gradledger.ledger import events as ev
 from gradledger.static.expressions import Expressions
 from gradledger.static.values import (
+    NOTHING,
     Accounts,
     ClassValue,
     Gradient,
@@ -14,6 +15,7 @@ from gradledger.static.values import (
     Model,
     Optimizer,
     Parameters,
+    Scope,
     Tensor,
     Unknown,
     Value,
@@ -100,7 +102,10 @@ class Assignments(Expressions):
         match target:
             case ast.Name():
                 scope = self.scope.declared.get(target.id, self.scope)
+                before = scope.names.get(target.id)
                 scope.names[target.id] = value
+                if isinstance(before, (Model, Instance)) and isinstance(value, (Model, Instance)):
+                    self._replaced(before, value)
             case ast.Tuple() | ast.List():
                 self._unpack(target.elts, value)
             case ast.Attribute():
@@ -109,6 +114,23 @@ class Assignments(Expressions):
                 self._set_item(self.evaluate(target.value), target, value)
             case ast.Starred():
                 self.bind(target.value, value)
+
+    def _replaced(self, before: Value, after: Value) -> None:
+        """A name was given another model: the old one's parameters may belong to nobody now."""
+        gone = self.accounts_of(before)
+        if before is after or not gone or not gone.isdisjoint(self.accounts_of(after, hidden=True)):
+            return
+        scope: Scope | None = self.scope
+        while scope is not None:
+            for value in scope.names.values():
+                gone -= self.accounts_of(value, hidden=True) if not isinstance(value, Optimizer) else NOTHING
+                if isinstance(value, Instance) and not value.cls.is_module:
+                    gone -= self.accounts_of(list(value.attrs.values()), hidden=True)
+            scope = scope.outer
+        for optimizer in self.optimizers:
+            lost = gone & (optimizer.accounts or NOTHING)
+            if lost and self.depth == 0:
+                self.events.append(ev.ParametersOrphaned(None, tuple(sorted(lost)), optimizer.number))
 
     def _unpack(self, targets: list[ast.expr], value: Value) -> None:
         if isinstance(value, (list, tuple)):

@@ -82,6 +82,8 @@ class Building(Contexts):
             return self._wrap_optimizer(kind, args, kwargs, node)
         given = kwargs.get("params", args[0] if args else None)
         site = self.site(node)
+        if isinstance(node, ast.Call) and _divided_rate(node, kwargs):
+            self.unlinked.add("GL201")
         optimizer = Optimizer(self.fresh(), kind, NOTHING, f"optimizer{len(self.optimizers)}", site=site)
         self.optimizers.append(optimizer)
         self.events.append(ev.OptimizerBuilt(site, optimizer.number, kind))
@@ -204,12 +206,19 @@ class Building(Contexts):
 
     def _wrap(self, last: str, args: Args, kwargs: Named, node: ast.AST) -> Value:
         inner = args[0] if args else kwargs.get("module", kwargs.get("model"))
-        if last in REPLICAS and last != "fully_shard" and isinstance(inner, (Model, Instance)):
+        if isinstance(inner, Unknown) and last in REPLICAS:
+            self.model_account(inner)
+        if last in REPLICAS and last != "fully_shard" and isinstance(inner, (Model, Instance, Unknown)):
             return Model("replica", None, [inner], replicated=True)
         if last == "fully_shard" and isinstance(inner, (Model, Instance)):
             inner.replicated = True
         if inner is None:
             return Builtin("wrapped", lambda m, a, k, n: a[0] if a else None)
-        if isinstance(inner, Unknown) and last in REPLICAS:
-            self.doubts.update(("GL501", "GL502"))
         return inner
+
+
+def _divided_rate(node: ast.Call, kwargs: Named) -> bool:
+    """Whether the learning rate is a quotient: then a sum of losses may be what is meant."""
+    written = next((keyword.value for keyword in node.keywords if keyword.arg == "lr"), None)
+    rate = kwargs.get("lr")
+    return isinstance(written, ast.BinOp) or (isinstance(rate, Unknown) and "/" in rate.label)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from gradledger.ledger import events as ev
 from gradledger.static.attributes import Attributes
 from gradledger.static.values import Iteration, Model, Parameters, Scope, Tensor, Unknown, Value
+
+_ACTS = (ev.BackwardRan, ev.GradientCleared, ev.OptimizerStepped, ev.GradientsClipped)
 
 
 class Containers(Attributes):
@@ -109,7 +112,7 @@ class Containers(Attributes):
             self.bind(generator.target, items.make(0))
             said = len(self.events)
             made = self.evaluate(element)
-            if len(self.events) > said:
+            if any(isinstance(event, _ACTS) for event in self.events[said:]):
                 # Not a list of data but a loop that acts.
                 rest = range(1, self.scale.length(items.length))
                 made = [made]
@@ -120,7 +123,7 @@ class Containers(Attributes):
         finally:
             self.scope = outer
         if not isinstance(made, (Tensor, Unknown, tuple)):
-            return None
+            return [made] if not items.exact else None
         return Iteration(items.length, lambda i: made, items.exact, label=items.label, endless=True)
 
     def _dict_comprehension(self, node: ast.DictComp) -> Value:

@@ -145,7 +145,9 @@ class Entries(State):
         if root.presumed:
             self.doubts.add(f"GL201:{site.path}:{site.line}")
         if event.accounts:
-            self.events.append(ev.LossMeasured(site, event.accounts, root.reduction, root.factor, None))
+            self.events.append(
+                ev.LossMeasured(site, event.accounts, root.reduction, None if chained else root.factor, None)
+            )
 
     def cleared(
         self, node: ast.AST, accounts: Accounts, by: str, *, to: str = "none", owner: int | None = None

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from gradledger.ledger import events as ev
 from gradledger.static.imports import FindModule, Imports
 from gradledger.static.scale import EPOCHS, Scale
-from gradledger.static.state import Leave, OutOfBudget, Turning
+from gradledger.static.state import Crash, Leave, OutOfBudget, Turning
 from gradledger.static.unit import FunctionNode, Unit
 from gradledger.static.values import ClassValue, Function, Instance, Scope, Unknown, Value
 
@@ -65,6 +65,8 @@ class Machine(Imports):
         except (OutOfBudget, RecursionError):
             self.cut_short = True
         self.admit_blindness()
+        if start.function is not None:
+            self._admit_callers()
         self.settle_windows()
         self.say_what_is_kept()
         self.forgive_unsure()
@@ -101,6 +103,17 @@ class Machine(Imports):
             ):
                 self._define_all(node.body)
 
+    def _admit_callers(self) -> None:
+        """Other functions of the file, called by whoever calls this one, may do what is missing here."""
+        for node, _ in self.unit.functions:
+            if id(node) in self.ran:
+                continue
+            text = self.unit.segment(node.body)
+            if "zero_grad" in text or "zero_(" in text or ".grad = None" in text:
+                self.unlinked.update(("GL101", "GL401"))
+            if ".update(" in text:
+                self.unlinked.add("GL303")
+
     def _repeat(self, function: Function, first: list[Value]) -> None:
         """A function that its callers will call again and again."""
         code = function.node
@@ -109,7 +122,10 @@ class Machine(Imports):
             for _ in range(EPOCHS):
                 self._once(function, first, {})
             return
-        # A step of a loop that is elsewhere: its batches are counted, if the function wants to know.
+        if function.owner is None or not function.owner.is_lightning:
+            # The loop is elsewhere, and may clear.
+            self.doubts.add("GL101")
+        # Its batches are counted, if the function wants to know.
         loader = self.loader()
         counters = [argument.arg for argument in code.args.args if argument.arg in _COUNTERS]
         for _ in range(EPOCHS):
@@ -125,8 +141,12 @@ class Machine(Imports):
             self.events.append(ev.EpochEnded(self.site(code), loader.number))
 
     def _once(self, function: Function, first: list[Value], named: dict[str, Value]) -> None:
-        with suppress(Leave):
+        try:
             self.run_function(function, list(first), dict(named), function.node)
+        except Crash:
+            raise
+        except Leave:
+            return
 
 
 def starts(unit: Unit, ran: set[int]) -> list[Start]:

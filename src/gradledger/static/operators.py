@@ -14,6 +14,7 @@ from gradledger.static.values import (
     Function,
     Gradient,
     Instance,
+    Length,
     Loader,
     Model,
     Optimizer,
@@ -124,6 +125,8 @@ class Operators(Entries):
             or isinstance(right, Parameters)
         ):
             return self._on_tensors(sign, left, right)
+        if is_number(left) or is_number(right):
+            left, right = self._stand_in(left), self._stand_in(right)
         if is_plain(left) and is_plain(right):
             try:
                 if sign in ("**", "<<") and is_number(right) and abs(right) > 64:
@@ -143,6 +146,9 @@ class Operators(Entries):
                 return self.tensor(*leaves)
             return self.unknown(f"({self.label(left)}{sign}{self.label(right)})")
         return self.unknown(self.at(node))
+
+    def _stand_in(self, value: Value) -> Value:
+        return self.scale.values.get(value.label, value) if isinstance(value, Unknown) else value
 
     def _turns(self, sign: str, left: Value, right: Value) -> bool:
         """Whether what comes out goes against the gradient."""
@@ -323,6 +329,8 @@ class Operators(Entries):
 
     def _learn_bound(self, sign: str, left: Value, right: Value) -> None:
         """A counter that is compared with a large number: the number becomes small."""
+        if isinstance(left, Length) or isinstance(right, Length):
+            return
         for bound in (left, right):
             if isinstance(bound, int) and self.loops:
                 if 1 < bound <= LARGEST:

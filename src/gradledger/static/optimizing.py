@@ -7,7 +7,7 @@ import re
 
 from gradledger.ledger import events as ev
 from gradledger.static.modules import Modules
-from gradledger.static.state import Leave
+from gradledger.static.state import Crash
 from gradledger.static.values import (
     NOTHING,
     Accelerator,
@@ -130,7 +130,7 @@ class Optimizing(Modules):
                     self.events.append(
                         ev.StepRefused(site, accounts, optimizer.number, owner.number, "already-stepped")
                     )
-                    raise Leave
+                    raise Crash
                 owner.stepped.add(optimizer.number)
             self.stepped(node, optimizer, owner if owner.enabled else None)
         elif name == "unscale_" and optimizer is not None and owner.enabled:

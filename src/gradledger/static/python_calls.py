@@ -13,6 +13,7 @@ from gradledger.static.values import (
     Gradient,
     Instance,
     Iteration,
+    Length,
     Loader,
     Model,
     Named,
@@ -49,9 +50,9 @@ def _len(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
         case list() | tuple() | dict() | str():
             return len(value)
         case Loader():
-            return m.scale.batches if value.length is None else m.scale.length(value.length)
+            return Length(m.scale.batches if value.length is None else m.scale.length(value.length))
         case Iteration():
-            return m.scale.length(value.length) if value.endless else value.length
+            return Length(m.scale.length(value.length)) if value.endless else value.length
         case Tensor(rows=int()):
             return value.rows
         case Model() if value.children:
@@ -59,7 +60,7 @@ def _len(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
         case Unknown():
             name = value.label.rsplit(".", 1)[-1]
             if name in m.unit.iterated:
-                return m.scale.batches
+                return Length(m.scale.batches)
             return m.unknown(f"len({value.label})")
         case _:
             return m.unknown(f"len {m.at(node)}")

@@ -31,8 +31,8 @@ class Scale:
 
     @property
     def batches(self) -> int:
-        """How many batches a loader of unknown length yields: two windows and a tail."""
-        return 3 if self.window == 1 else 2 * self.window + 1
+        """How many batches a loader of unknown length yields: three windows and a tail."""
+        return 3 if self.window == 1 else 3 * self.window + 1
 
     def number(self, value: int) -> int:
         """The stand-in for a number."""
@@ -49,7 +49,7 @@ class Scale:
             return self.batches
         real = next((large for large, small in self.small.items() if small == window), window)
         rest = length % real
-        return 2 * window + (rest if real == window else min(rest, 1))
+        return 3 * window + (rest if real == window else min(rest, 1))
 
 
 @dataclass(slots=True)

@@ -44,6 +44,10 @@ class Leave(Exception):
     """The program raised, or called exit()."""
 
 
+class Crash(Leave):
+    """torch itself raised: nothing comes after."""
+
+
 @dataclass(slots=True)
 class Box:
     """What is known about one account."""

@@ -107,6 +107,10 @@ class Statements(Loops):
         finally:
             self.guarding = before
         concrete = len(self.decided) == choices
+        if relevant and isinstance(node.test, ast.BoolOp) and (not concrete or self.outcomes.get(-id(node))):
+            # Something unseen may also close the last window.
+            self.outcomes[-id(node)] = {True}
+            self.unlinked.add("GL202")
         self.outcomes.setdefault(id(node), set()).add(taken)
         if concrete and leaving and relevant and self.loops and len(self.outcomes[id(node)]) > 1:
             self.loops[-1].guarded = True

@@ -19,6 +19,26 @@ Accounts = frozenset[int]
 NOTHING: Accounts = frozenset()
 
 
+class Length(int):
+    """The length of a loop, and what is computed from it: it says nothing about windows."""
+
+    def __add__(self, other: int) -> int:
+        return Length(int(self) + other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: int) -> int:
+        return Length(int(self) - other)
+
+    def __mul__(self, other: int) -> int:
+        return Length(int(self) * other)
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: int) -> int:
+        return Length(int(self) // other)
+
+
 class Unknown:
     """A value nobody can tell; equal labels are equal values."""
 
