@@ -73,7 +73,8 @@ def judge(traces: Iterable[Trace]) -> list[Finding]:
         auditor = Auditor()
         journal = Journal(auditor)
         journal.post_all(trace.events)
-        lines.append({(e.site.path, e.site.line) for e in trace.events if e.site is not None})
+        ran = {(e.site.path, e.site.line) for e in trace.events if e.site is not None}
+        lines.append(ran | trace.lines)
         for finding in auditor.findings(journal.books):
             if (trace.ambiguous or trace.start.function) and finding.code in _UNLINKED:
                 continue

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+from contextlib import redirect_stdout
 
 NAME = "lsp"
 HELP = "serve editors: findings while you write, and quick fixes"
@@ -27,7 +29,9 @@ def run(args: argparse.Namespace) -> int:
             raise
         raise UsageError('needs pygls: pip install "gradledger[lsp]"') from error
     if args.tcp is None:
-        return serve()
+        # The stream is the protocol's alone: it is closed at the end, and whoever prints must not print there.
+        with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as output, redirect_stdout(sys.stderr):
+            return serve(sys.stdin.buffer, output)
     import socket
 
     host, port = _address(args.tcp)

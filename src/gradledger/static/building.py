@@ -117,6 +117,8 @@ class Building(Contexts):
         for one in cls.lineage():
             for base in one.bases:
                 last = base.name.rsplit(".", 1)[-1] if isinstance(base, External) else ""
+                if isinstance(base, External) and "lr_scheduler" in base.name:
+                    continue
                 if last == "Optimizer" or (
                     isinstance(base, External) and base.name.startswith("torch.optim.")
                 ):

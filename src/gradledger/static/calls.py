@@ -14,6 +14,7 @@ from gradledger.static.values import (
     ClassValue,
     External,
     Function,
+    Gradient,
     Instance,
     Model,
     Named,
@@ -48,6 +49,9 @@ class Calls(Functions):
                 kwargs.update({str(key): held for key, held in value.items()})
             else:
                 kwargs["**"] = value
+        for value in (*args, *kwargs.values()):
+            if isinstance(value, Gradient):
+                self.looked_at |= value.accounts
         return self.apply(callee, args, kwargs, node)
 
     def apply(self, function: Value, args: Args, kwargs: Named, node: ast.AST) -> Value:
@@ -111,6 +115,8 @@ class Calls(Functions):
         optimizer = self.as_optimizer(cls, args, kwargs, node)
         if optimizer is not None:
             return optimizer
+        if any(isinstance(base, External) and ".lr_scheduler." in base.name for base in cls.bases):
+            return self.external(f"torch.optim.lr_scheduler.{cls.node.name}", args, kwargs, node)
         start = cls.find("__init__")
         if isinstance(start, Function):
             self.run_function(start, [made, *args], kwargs, node)

@@ -137,6 +137,7 @@ class Entries(State):
         self.roots[root.serial] = site
         self.rooted[root.serial] = tuple(turn.turn for turn in self.loops) or (0,)
         self.covered |= root.parts | {root.serial}
+        self.inside |= root.parts
         if keep and not chained:
             self.retained |= {root.serial}
         for number in reached:
@@ -263,6 +264,8 @@ class Entries(State):
         for keeping in self.keepings.values():
             if any(serial in self.covered for serial in keeping.whole):
                 continue
+            if any(loss.serial in self.inside for loss, _ in keeping.losses):
+                continue  # kept for a backward() over all of them
             # Kept for a backward() of its own in a later loop is no leak.
             held = [
                 loss

@@ -28,6 +28,8 @@ class Trace:
     """It cannot be told which optimizer holds which parameters."""
     unlinked: frozenset[str]
     """Codes of rules that would need to know more than could be seen."""
+    lines: frozenset[tuple[str, int]]
+    """Lines that ran and left no event."""
     guessed: bool
     """What some backward() reaches was guessed."""
     scale: Scale
@@ -88,6 +90,7 @@ class _Explorer:
                         frozenset(machine.doubts),
                         machine.ambiguous,
                         frozenset(machine.unlinked),
+                        frozenset((site.path, site.line) for site, _ in machine.keepings),
                         machine.guessed,
                         machine.scale,
                         start,

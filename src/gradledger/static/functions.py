@@ -57,6 +57,8 @@ class Functions(Unseen):
                 value = given.pop(name.arg)
             elif number >= first and function.defaults and "**" not in given:
                 value = function.defaults[number - first]
+                if id(function.node) in self.guests and (value is None or type(value) is int):
+                    value = self.parameter(name, function)
             else:
                 value = self.parameter(name, function)
             scope.names[name.arg] = value
@@ -93,6 +95,8 @@ class Functions(Unseen):
                     "requires",
                 )
             ):
+                return self.run_function(function, [owner, *args], kwargs, node)
+            if "return" not in function.unit.segment(code.body):
                 return self.run_function(function, [owner, *args], kwargs, node)
             if "param" in code.name or "parameters(" in function.unit.segment(code.body):
                 return self.run_function(function, [owner, *args], kwargs, node)

@@ -28,6 +28,8 @@ class Loops(Assignments):
             loop.micro, loop.closes = self.unit.heads(node)
         if items.loader is not None:
             loop.number = items.loader.number
+        if relevant and not items.length:
+            self.guessed = True  # what fills it may not have been seen
         way: Way | None = None
         turn = 0
         ended = True

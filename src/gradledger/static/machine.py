@@ -82,10 +82,14 @@ class Machine(Imports):
         if start.owner is None:
             function = self.scope.names.get(start.function)
             if isinstance(function, Function):
+                self.guests.add(id(function.node))
                 self._repeat(function, [])
             return
         cls = self.scope.names.get(start.owner)
         if isinstance(cls, ClassValue):
+            for name in ("__init__", start.function):
+                method = cls.find(name)
+                self.guests.update([id(method.node)] if isinstance(method, Function) else [])
             instance = self.instantiate(cls, [], {}, cls.node)
             function = cls.find(start.function)
             if isinstance(function, Function) and isinstance(instance, Instance):

@@ -69,7 +69,10 @@ def _len(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
 def _enumerate(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
     inner = m.iteration(args[0], node) if args else m.iteration([], node)
     start = args[1] if len(args) > 1 else kwargs.get("start", 0)
-    base = start if isinstance(start, int) else 0
+    if not isinstance(start, int):
+        # Where the count begins cannot be told.
+        m.unlinked.update(("GL202", "GL204"))
+    base = start if isinstance(start, int) else int(m.label(start).endswith("+1)"))
     return Iteration(
         inner.length,
         lambda i: (i + base, inner.make(i)),

@@ -138,6 +138,8 @@ class State:
         self.rooted: dict[int, tuple[int, ...]] = {}
         """In which turns of the loops around it a backward() ran."""
         self.covered: set[int] = set()
+        self.inside: set[int] = set()
+        """Tensors below the roots of passes."""
         self.retained: set[int] = set()
         self.keepings: dict[tuple[Site, int], Keeping] = {}
         self.doubts: set[str] = set()
@@ -155,6 +157,8 @@ class State:
         """The call whose result nobody uses."""
         self.unlinked: set[str] = set()
         """Rules that would need to know more than can be seen here."""
+        self.guests: set[int] = set()
+        """Functions that nobody in sight calls: their defaults are only proposals."""
         self.used: dict[int, Value] = {}
         self.filled: Turning | None = None
         """The innermost loop around the last backward()."""

@@ -55,6 +55,8 @@ class Unseen(Statements):
                 return self.method(owner, name, args, kwargs, node)
         if self.discarding is node and any(isinstance(value, Tensor) and value.deps for value in args):
             self.leave_alone()
+        if callee.label.endswith(".backward"):
+            self.guessed = True
         self.watch_out(callee.label, args, kwargs)
         if self.is_model(callee):
             return self.forward(callee, args, kwargs, node)

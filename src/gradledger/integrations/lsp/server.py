@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import logging
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
-from pygls.server import ServerErrors
 
 from gradledger._version import __version__
 from gradledger.integrations.lsp.actions import KINDS
 from gradledger.integrations.lsp.diagnostics import NAME
 from gradledger.integrations.lsp.session import REST, Session
+
+if TYPE_CHECKING:
+    from pygls.server import ServerErrors
 
 _NOTEBOOKS = types.NotebookDocumentSyncOptions(
     [
@@ -36,7 +38,7 @@ class Server(LanguageServer):
         self.window_log_message(types.LogMessageParams(types.MessageType.Error, f"gradledger: {error}"))
 
 
-def serve(stdin: BinaryIO | None = None, stdout: BinaryIO | None = None) -> int:
+def serve(reader: BinaryIO, writer: BinaryIO) -> int:
     """Talk to one client until it leaves; 0 if it took its leave as the protocol wants it."""
     # What a client sends and we do not know is no reason to write to its log.
     logging.getLogger("pygls").setLevel(logging.CRITICAL)
@@ -45,7 +47,7 @@ def serve(stdin: BinaryIO | None = None, stdout: BinaryIO | None = None) -> int:
     _follow_texts(server, session)
     _answer(server, session)
     try:
-        server.start_io(stdin, stdout)
+        server.start_io(reader, writer)
     finally:
         session.end()
     return 0 if server.shutdown_asked else 1
@@ -97,7 +99,7 @@ def _answer(server: Server, session: Session) -> None:
             session.texts.encoding = types.PositionEncodingKind(encoding).value
 
     @server.feature(types.INITIALIZED)
-    async def initialized(_params: types.InitializedParams) -> None:
+    def initialized(_params: types.InitializedParams) -> None:
         workspace = server.client_capabilities.workspace
         watching = None if workspace is None else workspace.did_change_watched_files
         if watching is None or not watching.dynamic_registration:
@@ -108,7 +110,7 @@ def _answer(server: Server, session: Session) -> None:
             types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
             types.DidChangeWatchedFilesRegistrationOptions(watchers),
         )
-        await server.client_register_capability_async(types.RegistrationParams([registration]))
+        server.client_register_capability(types.RegistrationParams([registration]))
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     def saved(params: types.DidSaveTextDocumentParams) -> None:
