@@ -62,6 +62,10 @@ class Clearing(Enum):
     HELPER = "a function that calls zero_grad()"
 
 
+BY_HAND = (Clearing.NONE, Clearing.IN_PLACE)
+"""The ways that call no zero_grad()."""
+
+
 class Precision(Enum):
     """Whether there is a gradient scaler, and whether the program asks a flag about it."""
 

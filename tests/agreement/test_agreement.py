@@ -92,6 +92,8 @@ def _text_is_confirmed(loop: Loop, verdict: Verdict, run: Findings, read: Findin
     undecided = verdict.open | untold(loop)
     shown = {place for place in run.certain if place in verdict.wrong or place[0] in undecided}
     shown |= {place for place in verdict.wrong if place[0] in undecided or not lines_told(loop)}
+    if "GL309" in undecided:
+        shown |= {("GL309", line) for code, line in verdict.wrong if code == "GL304"}
     assert read.certain <= shown
 
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("stand_in")
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("GRADLEDGER_CACHE_DIR", raising=False)
     (tmp_path / "pyproject.toml").touch()
-    (tmp_path / "train.py").write_text("import helper\n# backward\n")
+    (tmp_path / "train.py").write_text("import helper\n# backward()\n")
     (tmp_path / "helper.py").write_text("fine\n")
     return tmp_path
 
@@ -40,7 +40,7 @@ def check(project: Path) -> Outcomes:
 
 
 def test_an_unchanged_file_is_judged_once(project: Path, judged: list[str]) -> None:
-    (project / "train.py").write_text("MISTAKE # backward\n")
+    (project / "train.py").write_text("MISTAKE # backward()\n")
     first, second = check(project), check(project)
     assert len(judged) == 1
     assert first == second
@@ -50,7 +50,7 @@ def test_an_unchanged_file_is_judged_once(project: Path, judged: list[str]) -> N
 
 def test_a_changed_file_is_judged_anew(project: Path, judged: list[str]) -> None:
     check(project)
-    (project / "train.py").write_text("MISTAKE # backward\n")
+    (project / "train.py").write_text("MISTAKE # backward()\n")
     assert len(check(project).findings) == 1
 
 
@@ -89,7 +89,7 @@ def test_a_damaged_entry_is_as_good_as_none(project: Path, judged: list[str], da
 
 
 def test_what_was_cut_short_is_not_kept(project: Path, judged: list[str]) -> None:
-    (project / "train.py").write_text("NOTE backward\n")
+    (project / "train.py").write_text("NOTE backward()\n")
     assert [o.notes for o in check(project).each] == [("cut short",)]
     assert [o.notes for o in check(project).each] == [("cut short",)]
     assert len(judged) == 2

@@ -9,7 +9,7 @@ import pytest
 
 from gradledger.checking.document import LONGEST
 from gradledger.checking.problem import Problem
-from gradledger.checking.reading import read
+from gradledger.checking.reading import read, trains
 
 
 def reason(path: Path, *, named: bool = False) -> str:
@@ -25,6 +25,23 @@ def test_only_what_trains_is_read(tmp_path: Path) -> None:
     assert read(str(path), named=True) == b"x = 1\n"
     path.write_bytes(b"loss.backward()\n")
     assert read(str(path), named=False) == b"loss.backward()\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "trained"),
+    [
+        (b"loss.backward()", True),
+        (b"accelerator.backward (loss)", True),
+        (b"step(loss.backward)", True),
+        (b"from torch.autograd import grad, backward as run", True),
+        (b'{"source": ["loss.backward()\\n"]}', True),
+        (b"# kept for backward compatibility", False),
+        (b"backwards = 1", False),
+        (b"import os\nbackward = 1", False),
+    ],
+)
+def test_the_word_alone_is_no_training(text: bytes, trained: bool) -> None:
+    assert trains(text) is trained
 
 
 def test_an_empty_file_is_no_problem(tmp_path: Path) -> None:
@@ -47,6 +64,10 @@ def test_a_huge_file_is_said_only_if_it_trains(tmp_path: Path) -> None:
 def test_damage_that_shows_at_a_glance(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_bytes(b"x\n\0\n")
     assert reason(tmp_path / "a.py").startswith(":2: contains a null byte")
+    (tmp_path / "b.py").write_bytes(b"\x89PNG\xff")
+    assert reason(tmp_path / "b.py").startswith(":1: is not utf-8")
+    (tmp_path / "c.py").write_bytes(b"# coding: latin-1\n# \xe9\n")
+    assert read(str(tmp_path / "c.py"), named=False) is None
     (tmp_path / "a.ipynb").write_bytes(b'{"cells": [')
     assert "not valid JSON" in reason(tmp_path / "a.ipynb")
     (tmp_path / "b.ipynb").write_bytes(b' \xef\xbb\xbf{"cells": []}\n'.strip())
@@ -72,7 +93,7 @@ def test_a_closed_file(tmp_path: Path) -> None:
     path.chmod(0)
     code = (
         "import os, sys\n"
-        "from gradledger.checking.reading import read\n"
+        "from gradledger.checking.reading import read, trains\n"
         "os.geteuid() or os.seteuid(65534)\n"
         "print(read(sys.argv[1], named=False))"
     )

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.usefixtures("stand_in")
 def test_files_folders_and_what_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     for name in ("a/x.py", "a/y.py", "b.txt"):
-        (tmp_path / name).write_text("MISTAKE backward\n")
+        (tmp_path / name).write_text("MISTAKE backward()\n")
     outcomes = check_paths(["a", "b.txt", "a/x.py", "nope.py"], str(tmp_path))
     assert [f.site.path for f in outcomes.findings] == [
         str(tmp_path / n) for n in ("a/x.py", "a/y.py", "b.txt")
@@ -40,7 +40,7 @@ def test_deep_nesting_is_one_line(tmp_path: Path) -> None:
 def test_one_bad_file_does_not_keep_the_rest(tmp_path: Path) -> None:
     texts = {"a.py": "FAULT", "b.py": "SYNTAX", "c.py": "MISTAKE", "d.py": "DEEP"}
     for name, text in texts.items():
-        (tmp_path / name).write_text(f"{text} backward\n")
+        (tmp_path / name).write_text(f"{text} backward()\n")
     outcomes = check_paths(["."], str(tmp_path))
     assert len(outcomes.problems) == 3
     assert [finding.site.path for finding in outcomes.findings] == [str(tmp_path / "c.py")]

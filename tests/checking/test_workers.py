@@ -20,7 +20,7 @@ MANY = 40
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     for number in range(MANY):
-        text = "x = (  # backward\n" if number % 10 == 3 else "\n" * number + STALE
+        text = "x = (  # backward()\n" if number % 10 == 3 else "\n" * number + STALE
         (tmp_path / f"f{number:02}.py").write_text(text)
     return tmp_path
 

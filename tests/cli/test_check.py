@@ -219,11 +219,11 @@ def test_bad_input_is_one_line_each_and_the_rest_is_checked(command, stale: Path
         "syntax.py": b"loss.backward()\ndef f(:\n",
         "two.py": b"loss.backward()\nprint 'hello'\n",
         "null.py": b"loss.backward()\n\0",
-        "binary.py": b"\x89PNG\xff\xfe backward",
-        "huge.py": b"x = 1  # backward\n" * 300_000,
-        "deep.py": b"backward = " + b"(" * 3000 + b")" * 3000,
-        "broken.ipynb": b'{"cells": [{"backward',
-        "list.ipynb": b'["backward"]',
+        "binary.py": b"\x89PNG\xff\xfe backward(",
+        "huge.py": b"x = 1  # backward()\n" * 300_000,
+        "deep.py": b"x.backward = " + b"(" * 3000 + b")" * 3000,
+        "broken.ipynb": b'{"cells": [{"backward(',
+        "list.ipynb": b'["backward()"]',
     }
     for name, raw in bad.items():
         (tmp_path / name).write_bytes(raw)

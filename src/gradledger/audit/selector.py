@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 from gradledger.rules.catalogue import catalogue, find
 
@@ -32,6 +31,8 @@ def exact(words: Iterable[str]) -> frozenset[str]:
 
 def nearest(word: str) -> tuple[str, ...]:
     """Names (or codes, if the word looks like one) that resemble the word."""
+    from difflib import get_close_matches  # only a misspelt word needs it
+
     wanted = word.strip().lower()
     if wanted.startswith("gl"):
         codes = [rule.code for rule in catalogue()]

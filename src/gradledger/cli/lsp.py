@@ -22,25 +22,29 @@ def run(args: argparse.Namespace) -> int:
     """Serve one editor."""
     from gradledger.cli.usage import UsageError
 
+    address = None if args.tcp is None else _address(args.tcp)
     try:
         from gradledger.integrations.lsp.server import serve
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("pygls", "lsprotocol"):
             raise
         raise UsageError('needs pygls: pip install "gradledger[lsp]"') from error
-    if args.tcp is None:
-        # The stream is the protocol's alone: it is closed at the end, and whoever prints must not print there.
+    if address is None:
+        # The stream is the protocol's alone: it is closed at the end, and nobody may print there.
         with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as output, redirect_stdout(sys.stderr):
             return serve(sys.stdin.buffer, output)
     import socket
 
-    host, port = _address(args.tcp)
     try:
-        listener = socket.create_server((host, port))
+        listener = socket.create_server(address)
     except OSError as error:
         raise UsageError(f"cannot listen at {args.tcp}: {error.strerror or error}") from error
     with listener:
-        print(f"gradledger lsp: listening at {host}:{listener.getsockname()[1]}", file=sys.stderr, flush=True)
+        print(
+            f"gradledger lsp: listening at {address[0]}:{listener.getsockname()[1]}",
+            file=sys.stderr,
+            flush=True,
+        )
         connection, _ = listener.accept()
     with connection, connection.makefile("rb") as reader, connection.makefile("wb") as writer:
         return serve(reader, writer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
@@ -39,7 +40,10 @@ def _command(name: str, rest: list[str]) -> int:
 
 def _run(command: Command, argv: list[str]) -> int:
     parser = argparse.ArgumentParser(
-        prog=f"gradledger {command.NAME}", description=command.HELP, allow_abbrev=False
+        prog=f"gradledger {command.NAME}",
+        description=command.HELP,
+        allow_abbrev=False,
+        formatter_class=_formatter,
     )
     command.add_arguments(parser)
     ours = getattr(command, "ours", len)(argv)
@@ -50,6 +54,16 @@ def _run(command: Command, argv: list[str]) -> int:
     except UsageError as error:
         print(f"gradledger {command.NAME}: {error}", file=sys.stderr)
         return 2
+
+
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    """The usual form of help; argparse would import half of the standard library to learn the width."""
+    columns = os.environ.get("COLUMNS", "")
+    try:
+        width = int(columns) if columns.isdigit() else os.get_terminal_size().columns
+    except (OSError, ValueError):
+        width = 80
+    return argparse.HelpFormatter(prog, width=max(width, 20) - 2)
 
 
 def _top() -> argparse.ArgumentParser:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from statistics import median
 
 from gradledger.ledger.books import Books
 from gradledger.ledger.window import MeasuredWindow
@@ -63,7 +62,8 @@ for x, y in loader:
                     continue
                 counts = [count for window in uneven for count in _counts(window)]
                 sizes = f"{min(counts):g} to {max(counts):g}"
-                ratio = median(max(_counts(window)) / min(_counts(window)) for window in uneven)
+                ratios = sorted(max(_counts(window)) / min(_counts(window)) for window in uneven)
+                ratio = ratios[len(ratios) // 2]
                 yield Draft(
                     site=site,
                     message=f"averages micro-batches of {sizes} samples or tokens as equals",

@@ -56,7 +56,7 @@ class Unknown:
         return f"<{self.label}>"
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Tensor:
     """The result of a computation that gradients may flow through."""
 
@@ -92,7 +92,7 @@ class Tensor:
     """The unknown numbers it was divided by."""
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Parameters:
     """The parameters of one or more models: `model.parameters()`, a list of them, one abstract element."""
 
@@ -105,7 +105,7 @@ class Parameters:
     """Its parameters by name, where the names are known."""
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Gradient:
     """`p.grad` of such parameters."""
 
@@ -113,7 +113,7 @@ class Gradient:
     text: str
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Model:
     """An nn.Module that was built by a torch call."""
 
@@ -131,7 +131,7 @@ class Model:
     training: bool = True
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class ClassValue:
     """A class defined in the source."""
 
@@ -159,7 +159,7 @@ class ClassValue:
         return None
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Instance:
     """An object of a class defined in the source."""
 
@@ -173,7 +173,7 @@ class Instance:
     label: str = ""
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Function:
     """A function, method or lambda defined in the source."""
 
@@ -187,7 +187,7 @@ class Function:
     keyword_defaults: tuple[Value, ...] = ()
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Bound:
     """A method of an object, ready to be called; `target` is a function or the name of a torch method."""
 
@@ -195,7 +195,7 @@ class Bound:
     target: Function | str
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Builtin:
     """A call that the model answers itself."""
 
@@ -210,7 +210,7 @@ class External:
     name: str
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Namespace:
     """An imported module whose source is at hand."""
 
@@ -218,7 +218,7 @@ class Namespace:
     scope: Scope
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Super:
     """`super()` inside a method."""
 
@@ -226,7 +226,7 @@ class Super:
     after: ClassValue
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Optimizer:
     """An optimizer."""
 
@@ -244,7 +244,7 @@ class Optimizer:
     site: Site | None = None
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Scheduler:
     """A learning-rate scheduler."""
 
@@ -253,7 +253,7 @@ class Scheduler:
     accelerator: Accelerator | None = None
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Scaler:
     """A gradient scaler."""
 
@@ -264,7 +264,7 @@ class Scaler:
     """Optimizers stepped since the last update()."""
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Loader:
     """Something that yields batches."""
 
@@ -274,7 +274,7 @@ class Loader:
     batch: int | None = None
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Iteration:
     """Something that can be iterated over, and how far somebody has come."""
 
@@ -290,7 +290,7 @@ class Iteration:
     position: int = 0
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Accelerator:
     """An accelerate.Accelerator."""
 
@@ -301,7 +301,7 @@ class Accelerator:
     unknown: bool = False
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Context:
     """What a `with` statement enters."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +23,8 @@ from gradledger.integrations.lsp.texts import Texts, path_of
 
 REST = 0.15
 """Seconds without a change after which the text is taken to be more than half a word."""
+
+_ROOM = 16 * 1024 * 1024
 
 Result = TypeVar("Result")
 
@@ -45,6 +48,8 @@ class Session:
         self.texts = Texts()
         self._server = server
         self._programs: dict[str, _Program] = {}
+        # Programs may be nested deeply, and some systems give threads little room for that.
+        threading.stack_size(_ROOM)
         # One thread: the checker's view of a file's text is one for the whole process.
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="gradledger")
 
