@@ -146,3 +146,15 @@ def test_every_link_leads_somewhere(page: str) -> None:
     source = ROOT / page
     links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", source.read_text(encoding="utf-8"))
     assert [link for link in links if not (source.parent / link).exists()] == []
+
+
+def test_the_check_report_is_what_check_says(tmp_path):
+    (tmp_path / "train.py").write_text(block("script"), encoding="utf-8")
+    done = gradledger_command("check", "--no-cache", "train.py", cwd=tmp_path)
+    assert (done.stdout, done.returncode) == (block("check report"), 1)
+
+
+def test_the_repair_of_the_script_is_clean(tmp_path):
+    (tmp_path / "train.py").write_text(block("script"), encoding="utf-8")
+    assert gradledger_command("check", "--no-cache", "--fix", "train.py", cwd=tmp_path).returncode == 0
+    assert "optimizer.zero_grad()" in (tmp_path / "train.py").read_text(encoding="utf-8")
