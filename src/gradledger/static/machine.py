@@ -10,7 +10,7 @@ from gradledger.ledger import events as ev
 from gradledger.static.imports import FindModule, Imports
 from gradledger.static.scale import EPOCHS, Scale
 from gradledger.static.state import Crash, Leave, OutOfBudget, Turning
-from gradledger.static.unit import FunctionNode, Unit
+from gradledger.static.unit import CALLED, FunctionNode, Unit
 from gradledger.static.values import ClassValue, Function, Instance, Scope, Unknown, Value
 
 _COUNTERS = frozenset(
@@ -28,6 +28,7 @@ _COUNTERS = frozenset(
         "batch_no",
     }
 )
+MOST_STARTS = 40
 BUDGET = 60_000
 """How many expressions one attempt evaluates at most."""
 
@@ -156,27 +157,19 @@ class Machine(Imports):
 def starts(unit: Unit, ran: set[int]) -> list[Start]:
     """The functions that deal with gradients, that nobody in the file calls and that have not run."""
     names = unit.relevant_names
-    texts = [(node, unit.segment(node.body)) for node, _ in unit.functions if node.name in names]
     found: list[Start] = []
-    nested = _nested(unit)
-    for node, owner in unit.functions:
-        if node.name not in names or id(node) in ran or node in nested or node.name.startswith("__"):
-            continue
-        if any(
-            other is not node and f"{node.name}(" in text and other not in nested for other, text in texts
-        ):
-            continue
-        found.append(Start(node.name, None if owner is None else owner.name))
-    return found[:12]
-
-
-def _nested(unit: Unit) -> set[FunctionNode]:
-    inner: set[FunctionNode] = set()
+    called: dict[str, int] = {}
     for node, _ in unit.functions:
-        for statement in ast.walk(node):
-            if isinstance(statement, FunctionNode) and statement is not node:
-                inner.add(statement)
-    return inner
+        if node.name in names and node not in unit.nested:
+            inside = set(CALLED.findall(unit.segment(node.body)))
+            for name in inside & names - {node.name}:
+                called[name] = called.get(name, 0) + 1
+    for node, owner in unit.functions:
+        if node.name not in names or id(node) in ran or node in unit.nested or node.name.startswith("__"):
+            continue
+        if node.name not in called:
+            found.append(Start(node.name, None if owner is None else owner.name))
+    return found[:MOST_STARTS]
 
 
 __all__ = ["Machine", "Scope", "Start", "Unknown", "starts"]

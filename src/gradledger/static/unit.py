@@ -59,6 +59,7 @@ _TALKS = frozenset(
     ]
 )
 
+CALLED = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _OVER = re.compile(r"\bin\s+(?:\w+\()*(?:self\.)?(\w+)")
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
@@ -71,7 +72,7 @@ class Unit:
         self.path = path
         self.tree = tree
         self.text = text
-        self.lines = text.splitlines(keepends=True) if "\f" not in text and "\v" not in text else _lines(text)
+        self.lines = _lines(text)
         self._sites: dict[int, Site] = {}
         self._relevant: dict[int, bool] = {}
         self._leaving: dict[int, bool] = {}
@@ -119,22 +120,30 @@ class Unit:
     @cached_property
     def relevant_names(self) -> frozenset[str]:
         """Names of functions that deal with gradients, directly or through others."""
-        texts = [(node.name, self.segment(node.body)) for node, _ in self.functions]
-        names = {name for name, text in texts if _DIRECT.search(text)}
-        pending = [(name, text) for name, text in texts if name not in names]
-        while names and pending:
-            calls = re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(names))) + r")\s*\(")
-            more = {name for name, text in pending if calls.search(text)}
-            if not more:
-                break
+        pending: list[tuple[str, set[str]]] = []
+        names: set[str] = set()
+        for node, _ in self.functions:
+            text = self.segment(node.body)
+            if _DIRECT.search(text):
+                names.add(node.name)
+            else:
+                pending.append((node.name, set(CALLED.findall(text))))
+        found = bool(names)
+        while found:
+            more = {name for name, called in pending if not called.isdisjoint(names)}
+            found = not more <= names
             names |= more
-            pending = [(name, text) for name, text in pending if name not in names]
+            pending = [(name, called) for name, called in pending if name not in names]
         return frozenset(names)
 
+    def calls_one_that_matters(self, text: str) -> bool:
+        """Whether the text calls a function that deals with gradients."""
+        return bool(self.relevant_names) and not self.relevant_names.isdisjoint(CALLED.findall(text))
+
     @cached_property
-    def _calls(self) -> re.Pattern[str] | None:
-        names = self.relevant_names
-        return re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(names))) + r")\s*\(") if names else None
+    def nested(self) -> set[FunctionNode]:
+        """Functions defined inside others."""
+        return {inner for node, _ in self.functions for inner, _ in _functions(node.body, None)}
 
     def touches_gradients(self, nodes: list[ast.stmt]) -> bool:
         """Whether these statements can change what becomes of a gradient."""
@@ -144,17 +153,14 @@ class Unit:
         if known is None:
             text = self.segment(nodes)
             known = bool(_DIRECT.search(text) or _BUILDS.search(text))
-            if not known and self._calls is not None:
-                known = self._calls.search(text) is not None
+            known = known or self.calls_one_that_matters(text)
             self._relevant[id(nodes[0])] = known
         return known
 
     def acts(self, nodes: list[ast.stmt]) -> bool:
         """Whether these statements themselves differentiate, clear or step."""
         text = self.segment(nodes)
-        return _DIRECT.search(text) is not None or (
-            self._calls is not None and self._calls.search(text) is not None
-        )
+        return _DIRECT.search(text) is not None or self.calls_one_that_matters(text)
 
     def leaves(self, nodes: list[ast.stmt]) -> bool:
         """Whether these statements leave the loop or the function."""
@@ -200,8 +206,8 @@ class Unit:
 
 
 def _lines(text: str) -> list[str]:
-    """Lines as the syntax tree counts them: a form feed ends none."""
-    return [line + "\n" for line in text.split("\n")]
+    """Lines as the syntax tree counts them: form feeds and Unicode's line separators end none."""
+    return [line + "\n" for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
 
 
 def _functions(
