@@ -32,7 +32,7 @@ test: $(DEV) ## Run all tests (ARGS="..." goes to pytest, JOBS=n processes)
 	@OMP_NUM_THREADS=1 $(PY) -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 
 nightly: $(DEV) ## Let text, run and arithmetic agree on thousands of random loops (LOOPS=n)
-	@OMP_NUM_THREADS=1 GRADLEDGER_AGREEMENT=$(LOOPS) $(PY) -m pytest -n $(JOBS) --dist worksteal tests/agreement $(ARGS)
+	@OMP_NUM_THREADS=1 GRADLEDGER_AGREEMENT=$(LOOPS) $(PY) -m pytest -n $(JOBS) --dist worksteal -o faulthandler_timeout=0 tests/agreement $(ARGS)
 
 bench: $(DEV) ## Run the benchmarks, one after the other
 	@set -e; for script in benchmarks/[a-z]*.py; do echo "==> $$script"; $(PY) "$$script"; done
