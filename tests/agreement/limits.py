@@ -31,7 +31,13 @@ def untold(loop: Loop) -> frozenset[str]:
 
 
 def lines_told(loop: Loop) -> bool:
-    """Whether the auditor can name the line of a clearing: of several by hand it takes the nearest."""
+    """Whether the auditor can name the line of a clearing: of several by hand it takes the nearest.
+
+    Where one of two optimizers is never cleared, it takes an idle clearing of the other for a mistyped one.
+    """
+    regular = [[op for place, op in player.calls if place is not Place.RUN] for player in loop.players]
+    if len(loop.players) == 2 and any(Op.CLEAR not in ops for ops in regular):
+        return False
     by_hand = [player for player in loop.players if player.clearing in BY_HAND]
     calls = sum(op is Op.CLEAR for player in by_hand for _, op in player.calls)
     return not by_hand or calls + (loop.dead is Op.CLEAR) < 2

@@ -129,6 +129,7 @@ class Judge:
                 thrown += {at.line for at in map(self._taken, alike) if at is not None}
             if update.inside and self.history.lines(update.lost) - self.history.lines(update.fresh):
                 self.unclear.add("GL102")  # a whole loss is thrown away, unless a line between read it
+                emptied += lines
         # A clearing by hand is seen at the next boundary: after the last batch, when the epoch is over.
         by_hand = self.history.loop.players[self.number].clearing in BY_HAND
         doubtful = len({one.at.epoch for one in self.history.passes}) if by_hand else 0

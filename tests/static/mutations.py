@@ -56,6 +56,8 @@ def spliced(lines: Lines, chance: random.Random) -> Lines:
 def renamed(lines: Lines, chance: random.Random) -> Lines:
     """One name becomes another one of the script."""
     names = sorted({name for line in lines for name in _NAME.findall(line) if not keyword.iskeyword(name)})
+    if not names:
+        return lines
     old, new = chance.choice(names), chance.choice(names)
     return [re.sub(rf"\b{old}\b", new, line) for line in lines]
 
@@ -63,6 +65,8 @@ def renamed(lines: Lines, chance: random.Random) -> Lines:
 def renamed_once(lines: Lines, chance: random.Random) -> Lines:
     """One word of one line becomes any word of the script."""
     words = sorted({name for line in lines for name in _NAME.findall(line)})
+    if not words:
+        return lines
     at = chance.choice([n for n, line in enumerate(lines) if _NAME.search(line)])
     old = chance.choice(_NAME.findall(lines[at]))
     lines[at] = re.sub(rf"\b{old}\b", chance.choice(words), lines[at], count=1)

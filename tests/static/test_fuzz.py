@@ -138,7 +138,7 @@ STATEMENTS = st.recursive(
 
 
 @settings(
-    max_examples=max(MUTATIONS // 3, 10),
+    max_examples=max(MUTATIONS // 6, 10),
     derandomize=not NIGHTLY,
     database=None,
     deadline=None,

@@ -23,6 +23,8 @@ _OTHERS = re.compile(
 """Frameworks whose methods have the same names."""
 _CYCLE = re.compile(r"\bstep\s*\(|\.step\b|zero_grad|\.grad\b|\+=|\.append\s*\(")
 """Without any of these a backward() is all there is, and nothing can be wrong with it."""
+_NEEDS_THE_END = frozenset({"GL101", "GL102", "GL103", "GL105", "GL202", "GL204", "GL304", "GL401"})
+"""Rules that would have to see the rest of a program that was followed only in part."""
 _UNLINKED = frozenset({"GL106", "GL309", "GL401", "GL402", "GL403", "GL404"})
 """Rules that need to know which optimizer holds which parameters."""
 
@@ -83,7 +85,8 @@ def judge(traces: Iterable[Trace]) -> list[Finding]:
             if finding.code in trace.unlinked or (finding.code == "GL106" and trace.guessed):
                 continue
             place = f"{finding.code}:{finding.site.path}:{finding.site.line}"
-            if finding.code in trace.doubts or place in trace.doubts:
+            unfinished = trace.cut_short and finding.code in _NEEDS_THE_END
+            if unfinished or finding.code in trace.doubts or place in trace.doubts:
                 finding = replace(finding, certainty=Certainty.POSSIBLE)
             finding = spoken(finding, trace.scale)
             said.setdefault((finding.code, finding.site.path, finding.site.line), []).append(

@@ -82,7 +82,7 @@ class Attributes(Parts):
             return Gradient(frozenset((value.account,)), f"{value.label}.grad")
         if name == "module" and value.account is not None:
             return value
-        return self.unknown(f"{value.label}.{name}")
+        return self.unknown(f"{value.label}.{name}", fleeting=value.fleeting)
 
     def _parameters_attribute(self, value: Parameters, name: str) -> Value:
         if name == "grad":

@@ -32,7 +32,11 @@ class Calls(Functions):
 
     def call(self, node: ast.Call) -> Value:
         """A call expression."""
-        callee = self.evaluate(node.func)
+        function = node.func
+        if isinstance(function, ast.Attribute):
+            callee = self.attribute(self.evaluate(function.value), function.attr, function)
+        else:
+            callee = self.evaluate(function)
         args: list[Value] = []
         for argument in node.args:
             if isinstance(argument, ast.Starred):
@@ -149,4 +153,4 @@ class Calls(Functions):
     def lookup(self, name: str) -> Value:
         """What a name means that no scope holds."""
         found = BUILTINS.get(name)
-        return self.unknown(name) if found is None else found
+        return self.unknown(name, fleeting=False) if found is None else found

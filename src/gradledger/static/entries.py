@@ -289,6 +289,17 @@ class Entries(State):
         """Who holds what can only be judged where all parameters were seen being made."""
         if any(box.opaque and box.held_by is not None for box in self.boxes.values()):
             self.unlinked.update(("GL106", "GL309", "GL402", "GL403", "GL404"))
+        reached: set[int] = set()
+        for event in self.events:
+            if isinstance(event, ev.BackwardRan):
+                reached.update(event.accounts)
+        if any(
+            box.opaque and box.held_by is not None and number not in reached
+            for number, box in self.boxes.items()
+        ):
+            # Something is trained that no pass was seen to reach.
+            self.ambiguous = True
+            self.unlinked.add("GL304")
 
     def settle_windows(self) -> None:
         """A line that a counter guards closes windows, also the first time."""

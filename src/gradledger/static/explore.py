@@ -34,6 +34,7 @@ class Trace:
     """What some backward() reaches was guessed."""
     scale: Scale
     start: Start
+    cut_short: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,7 @@ class _Explorer:
                         machine.guessed,
                         machine.scale,
                         start,
+                        machine.cut_short,
                     )
                 )
             for at in range(len(forced), len(machine.choices)):

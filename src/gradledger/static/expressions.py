@@ -9,7 +9,7 @@ from gradledger.static.containers import Containers
 from gradledger.static.operators import is_plain
 from gradledger.static.state import OutOfBudget
 from gradledger.static.unit import direct
-from gradledger.static.values import Function, Gradient, Scope, Tensor, Unknown, Value
+from gradledger.static.values import Bound, Function, Gradient, Scope, Tensor, Unknown, Value
 
 
 class Expressions(Containers):
@@ -33,7 +33,10 @@ class Expressions(Containers):
         return self.lookup(name)
 
     def _attribute(self, node: ast.Attribute) -> Value:
-        return self.attribute(self.evaluate(node.value), node.attr, node)
+        value = self.attribute(self.evaluate(node.value), node.attr, node)
+        if isinstance(value, Bound) and isinstance(value.owner, Tensor):
+            return self.tensor(value.owner)  # a part of a model's output, not a method that is called
+        return value
 
     def _constant(self, node: ast.Constant) -> Value:
         return node.value

@@ -72,7 +72,7 @@ class Functions(Unseen):
 
     def parameter(self, name: ast.arg, function: Function) -> Value:
         """What arrives under a parameter's name when nobody in sight calls the function."""
-        return self.unknown(name.arg)
+        return self.unknown(name.arg, fleeting=False)
 
     def _method(self, owner: Value, function: Function, args: Args, kwargs: Named, node: ast.AST) -> Value:
         code = function.node

@@ -144,7 +144,8 @@ class Operators(Entries):
             leaves = [v for v in (left, right) if isinstance(v, Unknown) and v.role == "leaf"]
             if leaves:
                 return self.tensor(*leaves)
-            return self.unknown(f"({self.label(left)}{sign}{self.label(right)})")
+            fleeting = any(isinstance(v, Unknown) and v.fleeting for v in (left, right))
+            return self.unknown(f"({self.label(left)}{sign}{self.label(right)})", fleeting=fleeting)
         return self.unknown(self.at(node))
 
     def _stand_in(self, value: Value) -> Value:
@@ -162,7 +163,7 @@ class Operators(Entries):
         return negative != against
 
     def _modulo(self, left: Value, right: Value, node: ast.AST) -> Value:
-        if self.guarding and isinstance(right, Unknown) and isinstance(left, int):
+        if self.guarding and isinstance(right, Unknown) and isinstance(left, int) and not right.fleeting:
             self.learnt.unknown[right.label] = None
             right = self.scale.values.get(right.label, 3)
         right = self.number(right)

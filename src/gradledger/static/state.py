@@ -172,13 +172,14 @@ class State:
         self.serial += 1
         return self.serial
 
-    def unknown(self, label: str) -> Unknown:
+    def unknown(self, label: str, *, fleeting: bool | None = None) -> Unknown:
         """The unknown value of this label."""
         if len(label) > 160:
             label = f"?{self.fresh()}"
         known = self.unknowns.get(label)
         if known is None:
             known = self.unknowns[label] = Unknown(label)
+            known.fleeting = bool(self.loops) if fleeting is None else fleeting
         return known
 
     def at(self, node: ast.AST) -> str:
@@ -284,6 +285,9 @@ class State:
 
     def decide(self, label: str, node: ast.AST, *, relevant: bool, default: bool) -> bool:
         """Which way an unknown condition goes on this path; equal conditions go the same way."""
+        if "parameter name" in label:
+            # Only some parameters are meant, and which ones cannot be told.
+            self.unlinked.update(("GL101", "GL102", "GL103", "GL401"))
         known = self.decided.get(label)
         if known is not None:
             return known

@@ -42,13 +42,15 @@ class Length(int):
 class Unknown:
     """A value nobody can tell; equal labels are equal values."""
 
-    __slots__ = ("account", "attrs", "label", "role")
+    __slots__ = ("account", "attrs", "fleeting", "label", "role")
 
     def __init__(self, label: str) -> None:
         self.label = label
         self.attrs: dict[str, Value] = {}
         self.account: int | None = None
         """Its parameters' account, once it was used as a model."""
+        self.fleeting = False
+        """It is computed anew in each turn of a loop."""
         self.role: Value = None
         """What its use has shown it to be: an optimizer, a scaler."""
 
