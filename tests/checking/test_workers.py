@@ -51,14 +51,14 @@ def test_without_processes_it_is_done_here(monkeypatch: pytest.MonkeyPatch, erro
 
 KILLED = """
 import os, sys
-from gradledger.checking import workers
+from gradledger.checking import one_file, workers
 from gradledger.checking.outcome import Outcome
 parent = os.getpid()
 def check(path, raw, find_module):
     if raw == b"kill" and os.getpid() != parent:
         os._exit(9)
     return Outcome(path)
-workers.check_file = check
+one_file.check_file = check
 workers._processors = lambda: 2
 jobs = [(str(n), b"kill" if n == 25 else b"") for n in range(40)]
 print(*[outcome.path for outcome in workers.check_all(jobs, "/", None)])
@@ -74,11 +74,11 @@ def test_a_killed_process_costs_nothing_but_time() -> None:
 
 INTERRUPTED = """
 import sys, time
-from gradledger.checking import workers
+from gradledger.checking import one_file, workers
 def check(path, raw, find_module):
     open(sys.argv[1] + "/" + path, "w").close()
     time.sleep(60)
-workers.check_file = check
+one_file.check_file = check
 workers._processors = lambda: 2
 from gradledger.cli.quiet import quietly
 sys.exit(quietly(lambda: workers.check_all([(str(n), b"") for n in range(40)], "/", None)))

@@ -48,7 +48,7 @@ LARGE = {
 def test_work_is_bounded(make: Callable[[], str]) -> None:
     answer, calls = judged(make())
     assert calls < MOST_CALLS
-    assert answer.findings == ()
+    assert places(answer, Certainty.CERTAIN) == []
 
 
 def test_paths_and_events_are_bounded() -> None:
@@ -112,14 +112,7 @@ def test_an_ordinary_program_is_not_cut_short() -> None:
 MANY_PATHS = "if keep:\n    print(x)\nelse:\n    optimizer.zero_grad()\n"
 
 
-@pytest.mark.parametrize(
-    "count",
-    [
-        2,
-        10,
-        pytest.param(25, marks=pytest.mark.xfail(strict=True, reason="GL101 certain: 20 paths are tried")),
-    ],
-)
+@pytest.mark.parametrize("count", [2, 10, 25])
 def test_nothing_is_certain_because_of_paths_that_were_not_followed(count: int) -> None:
     answer = check_program(shapes.optional_losses(count, MANY_PATHS), "train.py")
     assert places(answer, Certainty.CERTAIN) == []

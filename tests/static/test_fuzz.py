@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 
 from gradledger.checking.program import ProgramError, check_program
@@ -143,6 +143,7 @@ STATEMENTS = st.recursive(
     database=None,
     deadline=None,
     suppress_health_check=list(HealthCheck),
+    phases=list(Phase) if NIGHTLY else [Phase.generate],
 )
 @given(st.lists(STATEMENTS, min_size=1, max_size=5).map("".join))
 def test_programs_of_random_grammar_do_no_harm(body: str) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from gradledger.checking.cache import Cache
 from gradledger.checking.neighbours import Neighbours
-from gradledger.checking.one_file import check_file
 from gradledger.checking.outcome import Outcome
 
 WORTH_IT = 16
@@ -29,7 +28,9 @@ class Checker:
         return None if self._cache is None else self._cache.recall(*job, self.neighbours)
 
     def check(self, job: Job) -> Outcome:
-        """Judge the file."""
+        """Judge the file; a run that finds everything in the cache never loads what this needs."""
+        from gradledger.checking.one_file import check_file
+
         path, raw = job
         self.neighbours.asked = {}
         outcome = check_file(path, raw, self.neighbours)
@@ -57,6 +58,8 @@ def _in_processes(jobs: Sequence[Job], count: int, cwd: str, cache: Cache | None
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
+
+    import gradledger.checking.one_file  # noqa: F401 (once for all processes, where they are forked)
 
     others = multiprocessing.active_children()
     done: list[Outcome] = []

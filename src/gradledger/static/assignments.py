@@ -76,6 +76,12 @@ class Assignments(Expressions):
                 self.read_gradient(gradient, node)
                 self.changed(node, gradient.accounts, divided_by=divided)
                 return
+        if (
+            isinstance(target, ast.Subscript)
+            and isinstance(target.slice, ast.Constant)
+            and target.slice.value == "lr"
+        ):
+            self.unlinked.add("GL201")  # the sum of a window may be meant
         before = self.evaluate(target)
         if isinstance(before, Gradient):
             self.changed(node, before.accounts)

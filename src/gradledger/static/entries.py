@@ -142,6 +142,7 @@ class Entries(State):
             self.retained |= {root.serial}
         for number in reached:
             self.boxes[number].content = "held"
+            self.boxes[number].filled = True
         self.looked_at -= reached
         if root.presumed:
             self.doubts.add(f"GL201:{site.path}:{site.line}")
@@ -202,6 +203,9 @@ class Entries(State):
         if isinstance(loop.node, ast.While):
             # How often it turns cannot be told: it may be once.
             self.doubts.update(("GL103", "GL201", "GL307"))
+        if not loop.micro and loop.closes and not loop.steps:
+            # The turns may be tasks or sources whose losses are meant to add up.
+            self.doubts.add("GL201")
         if loop.outer or loop.loader or not loop.endless or loop.steps or not loop.closes:
             return
         if loop.label:

@@ -102,7 +102,8 @@ class _Explorer:
                 other = (*machine.choices[:at], not machine.choices[at])
                 if other not in seen:
                     seen.add(other)
-                    queue.append(other)
+                    # What decides about a clearing is tried first.
+                    (queue.appendleft if machine.weights[at] else queue.append)(other)
         self.cut_short = self.cut_short or self.work <= 0
 
     def _attempt(self, start: Start, scale: Scale, forced: tuple[bool, ...]) -> tuple[Machine, Scale]:

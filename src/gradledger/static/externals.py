@@ -49,6 +49,7 @@ _OPTIMIZERS = frozenset(
 _SOURCES = frozenset(
     [
         "randn",
+        "Variable",
         "rand",
         "zeros",
         "ones",

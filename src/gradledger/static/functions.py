@@ -28,6 +28,13 @@ class Functions(Unseen):
             if function.unit.touches_gradients(code.body):
                 self.leave_alone()
             return self.unknown(f"{code.name}() {self.at(code)}")
+        if (
+            self.guests
+            and function.owner is not None
+            and not isinstance(code, ast.Lambda)
+            and _is_empty(code)
+        ):
+            self.doubts.add("GL101")  # for subclasses to fill, which may clear
         saved = self.scope, self.function, self.unit, self.returned
         self.scope, self.unit, self.returned = scope, function.unit, None
         self.function = getattr(code, "name", "<lambda>")
@@ -76,7 +83,8 @@ class Functions(Unseen):
 
     def _method(self, owner: Value, function: Function, args: Args, kwargs: Named, node: ast.AST) -> Value:
         code = function.node
-        assert not isinstance(code, ast.Lambda)
+        if isinstance(code, ast.Lambda):
+            return self.run_function(function, [owner, *args], kwargs, node)
         if isinstance(owner, Instance) and owner.cls.is_module and not self._does_more(function):
             if code.name in ("parameters", "named_parameters", "trainable_parameters"):
                 return self.run_function(function, [owner, *args], kwargs, node)
@@ -160,4 +168,14 @@ def _is_generator(function: Function) -> bool:
             for node in ast.walk(statement)
             if not isinstance(statement, (ast.FunctionDef, ast.ClassDef))
         )
+    )
+
+
+def _is_empty(code: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> bool:
+    """Whether a function does nothing."""
+    if isinstance(code, ast.Lambda):
+        return False
+    return all(
+        isinstance(s, ast.Pass) or (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))
+        for s in code.body
     )

@@ -11,7 +11,7 @@ from gradledger.static.imports import FindModule, Imports
 from gradledger.static.scale import EPOCHS, Scale
 from gradledger.static.state import Crash, Leave, OutOfBudget, Turning
 from gradledger.static.unit import CALLED, FunctionNode, Unit
-from gradledger.static.values import ClassValue, Function, Instance, Scope, Unknown, Value
+from gradledger.static.values import ClassValue, Function, Instance, Optimizer, Scope, Unknown, Value
 
 _COUNTERS = frozenset(
     {
@@ -28,6 +28,7 @@ _COUNTERS = frozenset(
         "batch_no",
     }
 )
+_FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 MOST_STARTS = 40
 BUDGET = 60_000
 """How many expressions one attempt evaluates at most."""
@@ -65,9 +66,12 @@ class Machine(Imports):
                 self._run(start)
         except (OutOfBudget, RecursionError):
             self.cut_short = True
+        except _FAULTS:
+            # Nobody loses the rest of a check to a program that this model misunderstands.
+            self.cut_short = True
         self.admit_blindness()
         if start.function is not None:
-            self._admit_callers()
+            self._admit_callers(start)
         self.settle_windows()
         self.say_what_is_kept()
         self.forgive_unsure()
@@ -108,10 +112,12 @@ class Machine(Imports):
             ):
                 self._define_all(node.body)
 
-    def _admit_callers(self) -> None:
-        """Other functions of the file, called by whoever calls this one, may do what is missing here."""
-        for node, _ in self.unit.functions:
-            if id(node) in self.ran:
+    def _admit_callers(self, start: Start) -> None:
+        """Other functions, called by whoever calls this one, may do what is missing here."""
+        if start.owner is None and all(_inside(optimizer, start) for optimizer in self.optimizers):
+            return
+        for node, owner in self.unit.functions:
+            if id(node) in self.ran or (start.owner is not None and owner is None):
                 continue
             text = self.unit.segment(node.body)
             if "zero_grad" in text or "zero_(" in text or ".grad = None" in text:
@@ -152,6 +158,11 @@ class Machine(Imports):
             raise
         except Leave:
             return
+
+
+def _inside(optimizer: Optimizer, start: Start) -> bool:
+    """Whether the function itself built the optimizer, so that nobody else can clear it."""
+    return optimizer.site is not None and optimizer.site.function == start.function
 
 
 def starts(unit: Unit, ran: set[int]) -> list[Start]:

@@ -174,8 +174,8 @@ class Operators(Entries):
                 else:
                     self.learnt.windows.add(abs(right))
             return left % right
-        if is_plain(left) and is_plain(right):
-            return self.unknown(self.at(node)) if not right else left % right
+        if is_number(left) and is_number(right) and right:
+            return left % right
         return self.unknown(f"({self.label(left)}%{self.label(right)})")
 
     def _on_tensors(self, sign: str, left: Value, right: Value) -> Tensor:
@@ -230,7 +230,9 @@ class Operators(Entries):
         if isinstance(value, Gradient):
             return self.tensor(made_of=value.accounts, negative=isinstance(op, ast.USub))
         if is_number(value):
-            return -value if isinstance(op, ast.USub) else +value if isinstance(op, ast.UAdd) else ~int(value)
+            if isinstance(op, ast.Invert):
+                return ~value if isinstance(value, int) else self.unknown(self.at(node))
+            return -value if isinstance(op, ast.USub) else +value
         if isinstance(value, Unknown):
             return self.unknown(f"-{value.label}")
         return self.unknown(self.at(node))

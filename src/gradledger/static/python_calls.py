@@ -33,9 +33,10 @@ def _range(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
     if args and all(isinstance(a, int) for a in args):
         try:
             numbers = range(*args[:3])
-        except (TypeError, ValueError):
+            length = len(numbers)
+        except (TypeError, ValueError, OverflowError):
             return m.unknown(m.at(node))
-        return Iteration(len(numbers), lambda i: numbers[i], endless=True)
+        return Iteration(length, lambda i: numbers[i], endless=True)
     bounds = args[:2]
     start = bounds[0] if len(bounds) == 2 and isinstance(bounds[0], int) else 0
     last = bounds[-1] if bounds else None
@@ -158,7 +159,7 @@ def _number(kind: Any) -> Any:
         if isinstance(value, (int, float, str)):
             try:
                 return kind(value)
-            except (ValueError, OverflowError):
+            except (ValueError, OverflowError, TypeError):
                 return m.unknown(m.at(node))
         if isinstance(value, Unknown):
             return value

@@ -57,6 +57,8 @@ class Box:
     """The parameters are not seen being made."""
     data: bool = False
     """A leaf that may be data."""
+    filled: bool = False
+    """A pass has reached it before."""
     sure: bool = False
     """A pass through its model certainly uses it."""
     owned: bool = False
@@ -118,6 +120,9 @@ class State:
         self.events: list[ev.Event] = []
         self.forced = forced
         self.choices: list[bool] = []
+        self.weights: list[bool] = []
+        """For each choice, whether it decides about a clearing."""
+        self.weighty = False
         self.decided: dict[str, bool] = {}
         self.scope = Scope()
         self.function = "<module>"
@@ -299,6 +304,7 @@ class State:
                 if len(self.choices) < len(self.forced):
                     known = self.forced[len(self.choices)]
                 self.choices.append(known)
+                self.weights.append(self.weighty)
         self.decided[label] = self.decided[place] = known
         return known
 

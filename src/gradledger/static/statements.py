@@ -101,6 +101,7 @@ class Statements(Loops):
         # The arm that goes on is the likelier one.
         default = not (leaving and not unit.leaves(node.orelse))
         before, self.guarding = self.guarding, relevant
+        self.weighty = relevant and (unit.clears(node.body) or unit.clears(node.orelse))
         choices = len(self.decided)
         try:
             taken = self.truth(node.test, relevant=relevant, default=default)

@@ -139,6 +139,8 @@ class Tensors(Calls):
         if name == "register_post_accumulate_grad_hook":
             self.hooked = True
             return None
+        if name == "register_hook":
+            self.unlinked.update(("GL201", "GL301", "GL304", "GL307"))
         if name in ("numel", "size", "dim", "register_hook", "nelement", "is_floating_point"):
             return self.unknown(f"p.{name}")
         if name in ("detach", "clone", "cpu", "numpy") or owner.data:
@@ -169,7 +171,9 @@ class Tensors(Calls):
     def read_gradient(self, value: Gradient, node: ast.AST) -> None:
         """`.grad` is used as a tensor: where it is None for certain, that fails."""
         boxes = [self.boxes[number] for number in value.accounts]
-        if boxes and all(box.content == "none" and not box.opaque for box in boxes):
+        # Never filled although passes ran may also mean that their way was not seen.
+        sure = not self.roots or all(box.filled for box in boxes)
+        if sure and boxes and all(box.content == "none" and not box.opaque for box in boxes):
             self.events.append(ev.GradientMissing(self.site(node), value.text))
 
     def _gradient_method(self, owner: Gradient, name: str, args: Args, kwargs: Named, node: ast.AST) -> Value:

@@ -162,6 +162,10 @@ class Unit:
         text = self.segment(nodes)
         return _DIRECT.search(text) is not None or self.calls_one_that_matters(text)
 
+    def clears(self, nodes: list[ast.stmt]) -> bool:
+        """Whether these statements themselves clear gradients."""
+        return bool(nodes) and "zero_grad" in self.segment(nodes)
+
     def leaves(self, nodes: list[ast.stmt]) -> bool:
         """Whether these statements leave the loop or the function."""
         if not nodes:

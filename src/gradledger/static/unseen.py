@@ -41,6 +41,18 @@ _MODEL_NAME = re.compile(
 _STEPS = re.compile(r"step|backward|zero|optimi[sz]|train|update|scaler|fit", re.IGNORECASE)
 
 
+_HARMLESS = re.compile(
+    r"lr|rate|sched|warmup|save|load|log|print|check|state|resume|eval|test|valid|plot|summar|prepare|initialize"
+    r"|wrap|distributed|ema|swa|len|isinstance|id|type",
+    re.IGNORECASE,
+)
+
+
+_MAY_CLEAR = re.compile(
+    r"zero|clear|reset|finish|begin|end_|after|before|post_|pre_|update|step", re.IGNORECASE
+)
+
+
 class Unseen(Statements):
     """The part of the machine that is careful."""
 
@@ -84,10 +96,18 @@ class Unseen(Statements):
         optimizers = [value for value in given if isinstance(value, Optimizer)]
         unseen = [v for v in given if isinstance(v, Unknown) and isinstance(v.role, Optimizer)]
         optimizers += [value.role for value in unseen]
+        last = name.rsplit(".", 1)[-1]
+        models = any(
+            isinstance(value, Model) or (isinstance(value, Instance) and value.cls.is_module)
+            for value in given
+        )
+        if models and _MAY_CLEAR.search(last):
+            self.doubts.add("GL101")
         if not optimizers:
             return
+        if not _HARMLESS.search(last):
+            self.doubts.add("GL101")
         losses = any(isinstance(value, Tensor) and value.deps for value in given)
-        last = name.rsplit(".", 1)[-1]
         if losses or (
             _STEPS.search(last) and not re.search(r"sched|lr|warmup|resume|load|save", last, re.IGNORECASE)
         ):

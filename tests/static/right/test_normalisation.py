@@ -241,8 +241,6 @@ def fit(model, labelled, unlabelled, lambda_u):
 }
 
 DEFECTS = {
-    "smaller learning rate in the groups": "GL201 certain: a rate divided in param_groups is not seen",
-    "averaged by a hook": "GL201 certain: the division in Tensor.register_hook is not seen",
     "tasks with an iterator each": "GL201 certain: a sum over tasks is taken for a window",
 }
 

@@ -356,7 +356,7 @@ for x, y in loader:
 }
 
 _BESIDE = "missed: the zero_grad() of an unrelated optimizer elsewhere in the file silences this one"
-DEFECTS = {"beside a right function": _BESIDE, "beside a right class": _BESIDE}
+DEFECTS = {"beside a right class": _BESIDE}
 
 
 @pytest.mark.parametrize("text", programs(GL101, DEFECTS))
