@@ -27,7 +27,10 @@ LOOPS = int(os.environ.get("GRADLEDGER_AGREEMENT", "300"))
 
 NIGHTLY = "GRADLEDGER_AGREEMENT" in os.environ
 
-COMPLETENESS = {"cycles": 0.95, "windows": 0.85, "precision": 0.75, "pairs": 0.9}
+NO_NUMBERS = frozenset({"GL309"})
+"""Rules that the numbers do not know."""
+
+COMPLETENESS = {"cycles": 0.95, "windows": 0.95, "precision": 0.8, "pairs": 0.9}
 """The least share of the mistakes that the check of the text must find, certain or possible."""
 
 
@@ -91,10 +94,10 @@ def _text_is_confirmed(loop: Loop, verdict: Verdict, run: Findings, read: Findin
     """What the text is certain of, the run and the numbers show; where one cannot tell, the other does."""
     undecided = verdict.open | untold(loop)
     shown = {place for place in run.certain if place in verdict.wrong or place[0] in undecided}
-    shown |= {place for place in verdict.wrong if place[0] in undecided or not lines_told(loop)}
-    if "GL309" in undecided:
-        shown |= {("GL309", line) for code, line in verdict.wrong if code == "GL304"}
-    assert read.certain <= shown
+    shown |= {place for place in verdict.wrong if place[0] in undecided}
+    if not lines_told(loop):
+        shown |= {place for place in verdict.wrong | run.certain if place[0] in verdict.codes}
+    assert _without(read.certain, untold(loop) & NO_NUMBERS) <= shown
 
 
 def _without(places: frozenset[Place], codes: frozenset[str]) -> set[Place]:

@@ -24,7 +24,7 @@ class Loops(Assignments):
         relevant = self.unit.touches_gradients(node.body)
         loop = self._begin(node, loader=items.loader is not None, exact=items.exact, relevant=relevant)
         loop.endless = items.endless
-        if relevant and loop.endless:
+        if relevant:
             loop.micro, loop.closes = self.unit.heads(node)
         if items.loader is not None:
             loop.number = items.loader.number
