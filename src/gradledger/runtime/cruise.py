@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from operator import is_
+from threading import get_ident
 from types import CodeType
 from typing import Any
 
@@ -42,6 +43,7 @@ class Cruise:
         fail: Callable[[Exception], None],
     ) -> None:
         self.on = False
+        self._thread = 0
         self.allowed = True
         self.turn: list[ev.Event] = []
         """The events since the last step."""
@@ -112,6 +114,7 @@ class Cruise:
         for stage in self._stages:
             stage.note()
         self._at = self._turns = 0
+        self._thread = get_ident()
         self.on = True
 
     # -- the stages of a turn ---------------------------------------------------------------------------
@@ -138,7 +141,8 @@ class Cruise:
 
     def begins(self, kind: type[ev.Event], who: Any = None, on: Any = None) -> bool:
         """Something is about to work on gradients: was it due, and are they as they should be?"""
-        if self._stages[self._at].is_due(kind, who, on):
+        # Another thread may run the very same lines with a model of its own.
+        if self._thread == get_ident() and self._stages[self._at].is_due(kind, who, on):
             return True
         self.leave()
         return False
