@@ -74,7 +74,7 @@ def test_a_killed_process_costs_nothing_but_time() -> None:
 
 INTERRUPTED = """
 import signal, sys, time
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have started us with interrupts ignored
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have switched interrupts off
 from gradledger.checking import one_file, workers
 def check(path, raw, find_module):
     open(sys.argv[1] + "/" + path, "w").close()
