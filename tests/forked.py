@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import shutil
 import sys
@@ -61,6 +62,8 @@ def _become(folder: Path, argv: list[str], env: dict[str, str] | None) -> None:
     status = 70
     try:
         os.environ.update(env or {})
+        # A test before this one may have settled how this process starts others; a script starts undecided.
+        multiprocessing.set_start_method(None, force=True)
         for name, number in (("out", 1), ("err", 2)):
             handle = os.open(folder / name, os.O_WRONLY | os.O_CREAT, 0o600)
             os.dup2(handle, number)
