@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING
 from gradledger._version import __version__
 
 if TYPE_CHECKING:
+    from gradledger.engine.accumulator import Accumulator
+    from gradledger.engine.update import Update
     from gradledger.ledger.errors import AuditError, LedgerError
     from gradledger.rules.finding import Finding
     from gradledger.watching import watch
 
-__all__ = ["AuditError", "Finding", "LedgerError", "__version__", "watch"]
+__all__ = ["Accumulator", "AuditError", "Finding", "LedgerError", "Update", "__version__", "watch"]
 
 _HOMES = {
+    "Accumulator": "gradledger.engine.accumulator",
     "AuditError": "gradledger.ledger.errors",
     "Finding": "gradledger.rules.finding",
     "LedgerError": "gradledger.ledger.errors",
+    "Update": "gradledger.engine.update",
     "watch": "gradledger.watching",
 }
 """Where each public name lives; its module is imported when the name is first used."""

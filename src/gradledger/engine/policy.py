@@ -1,0 +1,56 @@
+"""When a window is full, and what becomes of the one that is open when the data ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from gradledger.engine.counting import Window
+
+Tail = Literal["flush", "carry", "drop"]
+"""Apply the short window, keep it open for the next epoch, or throw it away."""
+
+Every = int | Callable[[int], int]
+"""So many micro-batches, or that number as a function of how many windows were closed before."""
+
+
+class Policy:
+    """Decides when a window is full."""
+
+    def __init__(self, every: Every | None, target_count: float | None) -> None:
+        if every is not None and target_count is not None:
+            raise ValueError("give either every= or target_count=, not both")
+        if target_count is not None and not 0 < target_count < float("inf"):
+            raise ValueError(f"target_count must be a positive number, not {target_count!r}")
+        if every is not None and not callable(every):
+            _checked(every, "every")
+        self._every: Every = 1 if every is None else every
+        self._target = target_count
+
+    def length(self, windows: int) -> int | None:
+        """How many micro-batches the next window takes; None where only the counts tell."""
+        if self._target is not None:
+            return None
+        if callable(self._every):
+            return _checked(self._every(windows), f"every({windows})")
+        return self._every
+
+    def fills(self, window: Window, count: float, length: int | None, ranks: int) -> bool:
+        """Whether one more micro-batch fills the window; a target is meant for all ranks together."""
+        if length is not None:
+            return window.micro_batches + 1 >= length
+        assert self._target is not None
+        return (window.count + count) * ranks >= self._target
+
+
+def _checked(number: object, name: str) -> int:
+    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+        raise ValueError(f"{name} must be a whole number of micro-batches, at least 1, not {number!r}")
+    return number
+
+
+def checked_tail(tail: str) -> Tail:
+    """The tail's policy, or a ValueError."""
+    if tail not in ("flush", "carry", "drop"):
+        raise ValueError(f'tail must be "flush", "carry" or "drop", not {tail!r}')
+    return tail  # type: ignore[return-value]

@@ -1,0 +1,1 @@
+"""How gradients are put together across processes; one file per way."""
