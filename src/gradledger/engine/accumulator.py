@@ -28,6 +28,7 @@ from gradledger.engine.policy import Every, Policy, Tail
 from gradledger.engine.precision import Precision, Scaling, WideGradients
 from gradledger.engine.scheduling import Schedules
 from gradledger.engine.update import Update
+from gradledger.engine.whole_batch import LossFunction, WholeBatch
 from gradledger.parallel.choosing import reduction_for
 from gradledger.parallel.fsdp2 import Traffic
 
@@ -124,6 +125,7 @@ class Accumulator:
             to_none=not keep_buffers,
             isolate=isolate,
         )
+        self._whole = WholeBatch(self._cycle, self._models, device)
         self._alarm = weakref.finalize(self, _say_what_is_lost, books)
 
     def _parameters(self) -> list[Tensor]:
@@ -152,7 +154,21 @@ class Accumulator:
             count: The samples, tokens or weight behind the loss.
             last: Close the window after this one.
         """
-        return self._cycle.add(inputs.terms(loss, count, self._device), caller(), last=last)
+        terms = inputs.terms(loss, count, self._device)
+        return self._cycle.add(terms, caller(), closes=True if last else None)
+
+    def step_on(
+        self, batch: Any, loss_fn: LossFunction, *, micro_batch: int | Literal["auto"] = "auto"
+    ) -> Update | None:
+        """Cut one large batch into micro-batches along its first dimension and make it one update.
+
+        Args:
+            batch: A tensor, or tuples, lists, dicts and dataclasses of them.
+            loss_fn: From a micro-batch to its loss, or to (loss, count); its samples count otherwise. Runs in
+                the accumulator's precision.
+            micro_batch: Samples at once; "auto" finds the most that fit into memory, and remembers it.
+        """
+        return self._whole.step(batch, loss_fn, micro_batch, caller())
 
     def flush(self) -> Update | None:
         """Close the open window now, however short; None if none is open.

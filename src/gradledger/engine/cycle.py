@@ -88,8 +88,11 @@ class Cycle:
 
     # -- adding a micro-batch ---------------------------------------------------------------------------
 
-    def add(self, terms: list[Term], site: Site, *, last: bool) -> Update | None:
-        """Differentiate a micro-batch's loss into the window; the update if that closes it."""
+    def add(self, terms: list[Term], site: Site, *, closes: bool | None = None) -> Update | None:
+        """Differentiate a micro-batch's loss into the window; the update if that closes it.
+
+        Without a word on closing, the policy and the data's end decide.
+        """
         window = self.window
         if window is None or self.damaged is not None or self.closed_at is not None:
             window = self._open(site)
@@ -100,7 +103,8 @@ class Cycle:
         if not self.unit:
             self._agree_on_unit(terms[0][2])
         count = terms[0][2]
-        closes = last or self.ends or self._policy.fills(window, count, self.length, self.reduction.ranks)
+        if closes is None:
+            closes = self.ends or self._policy.fills(window, count, self.length, self.reduction.ranks)
         reduces = self.reduction.before_backward(last=closes)
         try:
             self._differentiate(terms, reduces=reduces is True)
@@ -360,6 +364,12 @@ class Cycle:
             latest = self.close(site, finished=True) or latest
             if self.all_finished:
                 return latest
+
+    def finish_whole(self, site: Site) -> Update | None:
+        """Close a window that all ranks have filled."""
+        self._check_seal(site)
+        self.reduction.before_backward(last=False)
+        return self.close(site)
 
     def resume(
         self,

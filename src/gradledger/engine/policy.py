@@ -23,7 +23,7 @@ class Policy:
         if target_count is not None and not 0 < target_count < float("inf"):
             raise ValueError(f"target_count must be a positive number, not {target_count!r}")
         if every is not None and not callable(every):
-            _checked(every, "every")
+            whole_number("every", every)
         self._every: Every = 1 if every is None else every
         self._target = target_count
 
@@ -32,7 +32,7 @@ class Policy:
         if self._target is not None:
             return None
         if callable(self._every):
-            return _checked(self._every(windows), f"every({windows})")
+            return whole_number(f"every({windows})", self._every(windows))
         return self._every
 
     def fills(self, window: Window, count: float, length: int | None, ranks: int) -> bool:
@@ -43,14 +43,8 @@ class Policy:
         return (window.count + count) * ranks >= self._target
 
 
-def _checked(number: object, name: str) -> int:
+def whole_number(name: str, number: object) -> int:
+    """A number of micro-batches or samples, or a ValueError."""
     if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-        raise ValueError(f"{name} must be a whole number of micro-batches, at least 1, not {number!r}")
+        raise ValueError(f"{name} must be a whole number, at least 1, not {number!r}")
     return number
-
-
-def checked_tail(tail: str) -> Tail:
-    """The tail's policy, or a ValueError."""
-    if tail not in ("flush", "carry", "drop"):
-        raise ValueError(f'tail must be "flush", "carry" or "drop", not {tail!r}')
-    return tail  # type: ignore[return-value]

@@ -263,7 +263,7 @@ class Passes:
                     cohort.fill(grads)
                     posted.append(cohort)
                 else:
-                    posted += self._posted(cohort, grads)
+                    posted += self.posted(cohort, grads)
             except Gone:
                 observer.forget(cohort)
         posted += [cohort for cohort in unseen if cohort not in posted]
@@ -282,7 +282,7 @@ class Passes:
             loss = line.loss
             observer.post(ev.LossMeasured(line.site, accounts, loss.reduction, loss.factor, loss.count))
 
-    def _posted(self, cohort: Cohort, grads: list[Tensor | None]) -> list[Cohort]:
+    def posted(self, cohort: Cohort, grads: list[Tensor | None]) -> list[Cohort]:
         """The cohort, or the part of it, that this pass has added to."""
         if cohort.unchanged(grads):
             cohort.before_pass = None

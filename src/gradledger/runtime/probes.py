@@ -10,6 +10,7 @@ from gradledger.runtime import crash, source
 from gradledger.runtime.clearing import Clearing
 from gradledger.runtime.clipping import Clipping
 from gradledger.runtime.cohort import Gone
+from gradledger.runtime.handed_in import HandedIn
 from gradledger.runtime.keeping import KeptGraphs
 from gradledger.runtime.loading import Batches
 from gradledger.runtime.observer import Observer, Steady
@@ -45,6 +46,7 @@ class Probes:
             Clearing(self.observer, passes.loops),
             Clipping(self.observer, scaling),
             Scheduling(self.observer),
+            HandedIn(self.observer, passes),
         )
         self._patches = Patches()
 
