@@ -26,6 +26,7 @@ from gradledger.engine.cycle import Cycle
 from gradledger.engine.lines import caller
 from gradledger.engine.policy import Every, Policy, Tail
 from gradledger.engine.precision import Precision, Scaling, WideGradients
+from gradledger.engine.roster import Roster
 from gradledger.engine.scheduling import Schedules
 from gradledger.engine.update import Update
 from gradledger.engine.whole_batch import LossFunction, WholeBatch
@@ -96,7 +97,8 @@ class Accumulator:
         inputs.one_of(traffic, ("micro_batch", "window"), "traffic")
         policy = Policy(every, target_count)
         schedules = Schedules(scheduler, epoch_scheduler)
-        parameters = self._parameters()
+        roster = Roster(self._models, self._optimizers)
+        parameters = roster.parameters
         device = inputs.device(parameters)
         clip = checked_clip(clip_norm, clip_value, sum(len(each.param_groups) for each in self._optimizers))
         scaling = Scaling(precision, scaler, device)
@@ -109,7 +111,7 @@ class Accumulator:
         self._wide = wide
         self._position = Position()
         self._cycle = Cycle(
-            parameters=parameters,
+            roster=roster,
             books=books,
             keeper=custody,
             policy=policy,
@@ -118,7 +120,6 @@ class Accumulator:
             reduction=put_together,
             closing=Closing(self._optimizers, custody, clip, put_together, wide),
             wide=wide,
-            reread=self._parameters,
             summed=reduction == "sum",
             clips=clip.norm is not None or clip.value is not None,
             nonfinite=nonfinite,
@@ -127,10 +128,6 @@ class Accumulator:
         )
         self._whole = WholeBatch(self._cycle, self._models, device)
         self._alarm = weakref.finalize(self, _say_what_is_lost, books)
-
-    def _parameters(self) -> list[Tensor]:
-        self._names = inputs.names(self._models)
-        return inputs.parameters(self._optimizers, self._names)
 
     # -- what a loop uses -------------------------------------------------------------------------------
 
@@ -240,11 +237,11 @@ class Accumulator:
 
     def state_dict(self) -> dict[str, Any]:
         """The open window with its gradients, the counts, the place in the epoch, scaler and schedulers."""
-        return checkpoint.state_of(self._cycle, self._position, self._names)
+        return checkpoint.state_of(self._cycle, self._position)
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from there; the open window, if there is one, is dropped."""
-        checkpoint.load(state, self._cycle, self._position, self._names, caller())
+        checkpoint.load(state, self._cycle, self._position, caller())
 
     def save(self, path: str | os.PathLike[str], **extra: Any) -> None:
         """Write model, optimizer, accumulator and the random numbers' state to one file, or not at all."""

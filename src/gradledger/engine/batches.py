@@ -62,7 +62,7 @@ class Walk:
         if not position.skip:
             # An epoch that was left by `break` ends when the next one begins.
             cycle.finish(site, self._tail)
-            position.start = Randomness.take(self._loader)
+            position.batch, position.start = 0, Randomness.take(self._loader)
         total = len(self._loader) if isinstance(self._loader, Sized) else None
         source = self._resumed() if position.skip else iter(self._loader)
         try:
@@ -101,8 +101,11 @@ class Walk:
             )
         batch = None
         while position.batch < total:
-            cycle.left = int(least) - position.batch
-            cycle.ends = position.batch + 1 == total and least == most and self._tail == "flush"
+            # Where ranks differ, one of them may be alone in a forward, and DDP must not wait for the others
+            # there.
+            cycle.left = total - position.batch if least == most else 0
+            together = least == most or cycle.reduction.needs_equal_passes
+            cycle.ends = position.batch + 1 == most and together and self._tail == "flush"
             cycle.announce()
             try:
                 batch = next(source)

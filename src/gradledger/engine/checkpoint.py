@@ -26,7 +26,7 @@ FORMAT = "gradledger.accumulator"
 VERSION = 1
 
 
-def state_of(cycle: Cycle, position: Position, names: Mapping[int, str]) -> dict[str, Any]:
+def state_of(cycle: Cycle, position: Position) -> dict[str, Any]:
     """Everything that a resumed run needs and model and optimizer do not hold, as plain data and tensors."""
     if cycle.damaged is not None:
         raise LedgerError(
@@ -39,7 +39,7 @@ def state_of(cycle: Cycle, position: Position, names: Mapping[int, str]) -> dict
         window = cycle.window.state_dict() | {
             "opened_at": ["<unknown>", 1] if opened is None else [opened.path, opened.line],
             "length": cycle.length,
-            "gradients": _gradients(cycle, names),
+            "gradients": _gradients(cycle),
         }
     return {
         "format": FORMAT,
@@ -48,6 +48,7 @@ def state_of(cycle: Cycle, position: Position, names: Mapping[int, str]) -> dict
         "windows": cycle.windows,
         "applied": cycle.applied,
         "unit": cycle.unit,
+        "agreed": cycle.agreed,
         "window": window,
         "position": position.state_dict(),
         "scaling": cycle.scaling.state_dict(),
@@ -55,12 +56,12 @@ def state_of(cycle: Cycle, position: Position, names: Mapping[int, str]) -> dict
     }
 
 
-def _gradients(cycle: Cycle, names: Mapping[int, str]) -> dict[str, dict[str, Tensor]]:
+def _gradients(cycle: Cycle) -> dict[str, dict[str, Tensor]]:
     """The gradients of each loss term, by the parameters' names."""
     terms = cycle.buffers or {"": [p.grad for p in cycle.parameters]}
     return {
         term: {
-            names[id(p)]: g.detach().clone()
+            cycle.roster.name(p): g.detach().clone()
             for p, g in zip(cycle.parameters, held, strict=True)
             if g is not None
         }
@@ -68,9 +69,7 @@ def _gradients(cycle: Cycle, names: Mapping[int, str]) -> dict[str, dict[str, Te
     }
 
 
-def load(
-    state: Mapping[str, Any], cycle: Cycle, position: Position, names: Mapping[int, str], site: Site
-) -> None:
+def load(state: Mapping[str, Any], cycle: Cycle, position: Position, site: Site) -> None:
     """Check everything first, then take it over."""
     checked(state, "the state")
     if state["ranks"] != cycle.reduction.ranks and state["window"] is not None:
@@ -81,7 +80,7 @@ def load(
     window = state["window"]
     held: dict[str, list[Tensor | None]] = {}
     if window is not None:
-        mine = [names[id(p)] for p in cycle.parameters]
+        mine = [cycle.roster.name(p) for p in cycle.parameters]
         strangers = {name for term in window["gradients"].values() for name in term} - set(mine)
         if strangers:
             raise ValueError(
@@ -99,7 +98,7 @@ def load(
         held,
         windows=state["windows"],
         applied=state["applied"],
-        unit=state["unit"],
+        unit=(state["unit"], state["agreed"]),
         site=site,
     )
     if window is not None:

@@ -15,6 +15,7 @@ from gradledger.engine.counting import SOLE, Totals, Window, exchange, unit_for
 from gradledger.engine.differentiating import differentiate, nothing
 from gradledger.engine.policy import Policy, Tail
 from gradledger.engine.precision import Scaling, WideGradients, full_precision
+from gradledger.engine.roster import Roster
 from gradledger.engine.scheduling import Schedules
 from gradledger.engine.update import Outcome, Update
 from gradledger.ledger.errors import LedgerError
@@ -30,7 +31,7 @@ class Cycle:
     def __init__(
         self,
         *,
-        parameters: list[Tensor],
+        roster: Roster,
         books: Books,
         keeper: custody.Custody,
         policy: Policy,
@@ -39,14 +40,13 @@ class Cycle:
         reduction: Reduction,
         closing: Closing,
         wide: WideGradients | None,
-        reread: Callable[[], list[Tensor]],
         summed: bool,
         clips: bool,
         nonfinite: str,
         to_none: bool,
         isolate: bool | None,
     ) -> None:
-        self.parameters = parameters
+        self.roster = roster
         self.books = books
         self.reduction = reduction
         self.scaling = scaling
@@ -55,7 +55,6 @@ class Cycle:
         self._policy = policy
         self._closing = closing
         self._wide = wide
-        self._reread = reread
         self._summed = summed
         self._clips = clips
         self._nonfinite = nonfinite
@@ -67,6 +66,7 @@ class Cycle:
         self.applied = 0
         self.unit = 0.0
         """The count that weighs one; a power of two, the same on all ranks and for the whole run."""
+        self.agreed = False
         self.length: int | None = None
         self.buffers: dict[str, list[Tensor | None]] = {}
         """The gradients of each loss term, where there are several."""
@@ -86,6 +86,11 @@ class Cycle:
         self._seal: tuple[Tensor, Tensor, int] | None = None
         self._root: tuple[float, torch.dtype, Tensor] | None = None
 
+    @property
+    def parameters(self) -> list[Tensor]:
+        """What the optimizers hold."""
+        return self.roster.parameters
+
     # -- adding a micro-batch ---------------------------------------------------------------------------
 
     def add(self, terms: list[Term], site: Site, *, closes: bool | None = None) -> Update | None:
@@ -101,7 +106,7 @@ class Cycle:
         if self.filler:
             terms = [(name, loss, 0.0) for name, loss, _ in terms]
         if not self.unit:
-            self._agree_on_unit(terms[0][2])
+            self._choose_unit(terms[0][2])
         count = terms[0][2]
         if closes is None:
             closes = self.ends or self._policy.fills(window, count, self.length, self.reduction.ranks)
@@ -130,7 +135,7 @@ class Cycle:
                 "incomplete. Call acc.discard() and begin the window again."
             )
         if self._keeper.fingerprint() != self._keeper.known:
-            self.parameters = self.books.parameters = self._reread()
+            self.books.parameters = self.roster.read()
             self._keeper.known = self._keeper.fingerprint()
             if self._wide is not None:
                 self._wide.widen()
@@ -155,9 +160,21 @@ class Cycle:
                 "gradledger.Accumulator to go on."
             )
 
-    def _agree_on_unit(self, count: float) -> None:
-        most = self.reduction.extremes(count)[1]
-        self.unit = unit_for(most) if most > 0 else 0.0
+    def _choose_unit(self, count: float) -> None:
+        """Take the first count; ranks whose passes go together agree now, others at the first close."""
+        if self.reduction.needs_equal_passes:
+            count = self.reduction.extremes(count)[1]
+        self.unit = unit_for(count) if count else 0.0
+        self.agreed = bool(self.unit) and (self.reduction.ranks == 1 or self.reduction.needs_equal_passes)
+
+    def _agree_on_unit(self) -> None:
+        """Bring the gradients of this rank's window to a unit that all ranks share."""
+        common = self.reduction.extremes(self.unit)[1]
+        mine = [g for held in self.buffers.values() for g in held if g is not None]
+        mine += [p.grad for p in self.parameters if p.grad is not None]
+        if mine and self.unit and self.unit != common:
+            torch._foreach_mul_(mine, self.unit / common)
+        self.unit, self.agreed = common, bool(common)
 
     def _differentiate(self, terms: list[Term], *, reduces: bool) -> None:
         several = len(terms) > 1 or (terms[0][0] != SOLE)
@@ -243,6 +260,8 @@ class Cycle:
         self.all_finished = totals.all_finished
         if not totals.micro_batches:
             return None
+        if not self.agreed:
+            self._agree_on_unit()
         factor = self._combine(totals) / self.scaling.now
         plan = self._closing.plan(factor)
         outcome: Outcome = "applied"
@@ -282,7 +301,8 @@ class Cycle:
             mine = [self.buffers[name] for name in sorted(self.buffers)]
             gradients = [*mine, *[nothing_yet] * (totals.terms - len(mine))]
         finished = self.reduction.finish(gradients, self.parameters)
-        factors = [self.unit * self.reduction.factor() / count if count else 0.0 for count in totals.counts]
+        unit = self.unit * self.reduction.factor()
+        factors = [unit / count if count else 0.0 for count in totals.counts]
         if len(finished) == 1:
             if finished[0] is not gradients[0]:
                 self._show(finished[0])
@@ -378,13 +398,14 @@ class Cycle:
         *,
         windows: int,
         applied: int,
-        unit: float,
+        unit: tuple[float, bool],
         site: Site,
     ) -> None:
         """Take over a saved window."""
         self._refuse_if_closed(site)
         self._clear(site)
-        self.windows, self.applied, self.unit = windows, applied, unit
+        self.windows, self.applied = windows, applied
+        self.unit, self.agreed = unit
         if window is None:
             return
         scale = self.scaling.now
@@ -402,5 +423,5 @@ class Cycle:
             return
         inside = 0 if self.window is None else self.window.micro_batches
         length = self._policy.length(self.windows) if self.window is None else self.length
-        known = self.left > 0 and not self.buffers
+        known = self.left > 0 and self.agreed and not self.buffers
         self.reduction.before_forward(last=(self.ends or inside + 1 == length) if known else None)

@@ -41,6 +41,9 @@ class Replicas:
         self._announced = last is True and bool(self._wrappers)
         for wrapper in self._wrappers:
             wrapper.require_backward_grad_sync = self._announced
+            if last is None:
+                # Another rank may run no forward now: nothing may be sent in this one, buffers neither.
+                wrapper.require_forward_param_sync = False
 
     def before_backward(self, *, last: bool) -> bool | None:
         """What the forward has settled."""
@@ -60,6 +63,10 @@ class Replicas:
     ) -> list[list[Tensor | None]]:
         """Sum what DDP has not averaged yet."""
         if self._reduced:
+            for wrapper in self._wrappers:
+                # DDP orders its buckets anew once, in the next forward, which not every rank may run: do it
+                # now.
+                wrapper.reducer._rebuild_buckets()
             return [list(part) for part in gradients]
         return [collective.summed(part, like, self._group) for part in gradients]
 
