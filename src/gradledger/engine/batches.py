@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 from gradledger.engine.cycle import Cycle
@@ -63,7 +63,7 @@ class Walk:
             # An epoch that was left by `break` ends when the next one begins.
             cycle.finish(site, self._tail)
             position.batch, position.start = 0, Randomness.take(self._loader)
-        total = len(self._loader) if isinstance(self._loader, Sized) else None
+        total = _length(self._loader)
         source = self._resumed() if position.skip else iter(self._loader)
         try:
             yield from self._sized(source, total) if total is not None else self._unsized(source)
@@ -159,3 +159,11 @@ class Walk:
 
 
 _END: Any = object()
+
+
+def _length(loader: Any) -> int | None:
+    """How many batches there are; a DataLoader over a stream has the method and raises."""
+    try:
+        return len(loader)
+    except (TypeError, NotImplementedError):
+        return None

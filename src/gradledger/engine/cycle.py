@@ -12,7 +12,7 @@ from gradledger.engine import custody
 from gradledger.engine.books import Books
 from gradledger.engine.closing import Closing, Plan
 from gradledger.engine.counting import SOLE, Totals, Window, exchange, unit_for
-from gradledger.engine.differentiating import differentiate, nothing
+from gradledger.engine.differentiating import differentiate, hides_parameters, nothing
 from gradledger.engine.policy import Policy, Tail
 from gradledger.engine.precision import Scaling, WideGradients, full_precision
 from gradledger.engine.roster import Roster
@@ -83,6 +83,8 @@ class Cycle:
         self.last_update: Update | None = None
         self.listeners: list[Callable[[Update], None]] = []
         self._inputs: Sequence[Tensor] = ()
+        self._look_inside = False
+        """Whether a graph could hold what `inputs=` does not reach is looked up in the first window."""
         self._seal: tuple[Tensor, Tensor, int] | None = None
         self._root: tuple[float, torch.dtype, Tensor] | None = None
 
@@ -111,6 +113,8 @@ class Cycle:
         if closes is None:
             closes = self.ends or self._policy.fills(window, count, self.length, self.reduction.ranks)
         reduces = self.reduction.before_backward(last=closes)
+        if self._look_inside:
+            self._refuse_hidden(terms, site)
         try:
             self._differentiate(terms, reduces=reduces is True)
         except BaseException:
@@ -148,6 +152,7 @@ class Cycle:
         # FSDP2 differentiates with respect to gathered copies that nobody outside can name.
         isolated = isolated and not self.reduction.needs_equal_passes
         self._inputs = [p for p in self.parameters if p.requires_grad] if isolated else ()
+        self._look_inside = isolated and not self.windows
         return self.window
 
     def _all_zero(self) -> bool:
@@ -164,7 +169,11 @@ class Cycle:
         """Take the first count; ranks whose passes go together agree now, others at the first close."""
         if self.reduction.needs_equal_passes:
             count = self.reduction.extremes(count)[1]
-        self.unit = unit_for(count) if count else 0.0
+        # The whole window, as far as it is known: so its sum is no larger than a mean, and a scale fits as
+        # well.
+        self.unit = (
+            unit_for(self._policy.expected(count, self.length, self.reduction.ranks)) if count else 0.0
+        )
         self.agreed = bool(self.unit) and (self.reduction.ranks == 1 or self.reduction.needs_equal_passes)
 
     def _agree_on_unit(self) -> None:
@@ -208,6 +217,17 @@ class Cycle:
         if root is None or root[0] != factor or root[1] != loss.dtype or root[2].shape != loss.shape:
             root = self._root = (factor, loss.dtype, torch.full_like(loss, factor, requires_grad=False))
         differentiate(loss, root[2], self._inputs, keep_graph=keep_graph)
+
+    def _refuse_hidden(self, terms: list[Term], site: Site) -> None:
+        """Reentrant checkpointing runs a backward of its own, which `inputs=` would leave out in silence."""
+        if any(hides_parameters(loss) for _, loss, _ in terms):
+            raise LedgerError(
+                f"{site}: this loss goes through reentrant activation checkpointing, whose parameters a "
+                "backward that "
+                "is kept to one accumulator's parameters cannot reach. Use checkpoint(..., "
+                "use_reentrant=False), or "
+                "Accumulator(..., isolate=False)."
+            )
 
     def _abandon(self, site: Site) -> None:
         """A backward failed half way."""

@@ -28,3 +28,18 @@ def nothing(parameters: Sequence[Tensor]) -> Tensor:
     for p in parameters:
         total = total + (p.reshape(-1)[:0]).sum()
     return total
+
+
+def hides_parameters(loss: Tensor) -> bool:
+    """Whether the graph has a node that differentiates a part of the model by itself."""
+    seen: set[Any] = set()
+    waiting = [loss.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        if node.name() == "CheckpointFunctionBackward":
+            return True
+        waiting += [following for following, _ in node.next_functions]
+    return False

@@ -35,6 +35,10 @@ class Policy:
             return whole_number(f"every({windows})", self._every(windows))
         return self._every
 
+    def expected(self, count: float, length: int | None, ranks: int) -> float:
+        """About how much a rank's window will hold if its micro-batches are like this one."""
+        return count * length if length is not None else max(count, (self._target or 0.0) / ranks)
+
     def fills(self, window: Window, count: float, length: int | None, ranks: int) -> bool:
         """Whether one more micro-batch fills the window; a target is meant for all ranks together."""
         if length is not None:
