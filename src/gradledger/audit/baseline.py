@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gradledger.audit.answer import Answer
 from gradledger.audit.atomic import write_atomically
 from gradledger.audit.place import slashed
 from gradledger.audit.source import source_line
+from gradledger.ledger.record import dataclass, replace
 from gradledger.rules.finding import Finding
 
 SCHEMA = 1

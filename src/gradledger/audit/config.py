@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gradledger.audit.selector import UnknownRuleError, expand
+from gradledger.ledger.record import dataclass, replace
 
 TABLE = "tool.gradledger"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gradledger.audit.answer import Answer
@@ -12,6 +11,7 @@ from gradledger.audit.config import Config
 from gradledger.audit.globs import matches
 from gradledger.audit.selector import exact, expand
 from gradledger.audit.suppress import without_allowed
+from gradledger.ledger.record import dataclass, replace
 from gradledger.rules.finding import Finding
 
 

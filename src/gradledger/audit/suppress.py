@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from gradledger.audit.answer import Answer
 from gradledger.audit.place import shown_place
 from gradledger.audit.selector import nearest
 from gradledger.audit.source import comments
+from gradledger.ledger.record import replace
 from gradledger.ledger.site import Site
 from gradledger.rules.catalogue import find
 from gradledger.rules.finding import Finding

@@ -109,7 +109,7 @@ def _excluded(wanted: Wishes) -> Excluded | None:
 def _conclusion(
     args: argparse.Namespace, wanted: Wishes, facts: StreamFacts, *, quiet_stdout: bool
 ) -> Conclusion:
-    from dataclasses import replace
+    from gradledger.ledger.record import replace
 
     stream = sys.stderr if quiet_stdout else sys.stdout
     return Conclusion(

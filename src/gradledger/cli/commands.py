@@ -11,10 +11,10 @@ import importlib
 import importlib.util
 import pkgutil
 import re
-from dataclasses import dataclass
 from typing import Protocol, cast
 
 import gradledger.cli
+from gradledger.ledger.record import dataclass
 
 _LITERAL = re.compile(r'^(NAME|HELP) = "([^"\\]*)"$', re.MULTILINE)
 

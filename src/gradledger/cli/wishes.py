@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
 from pathlib import Path
 
 from gradledger.audit.baseline import Baseline, BaselineError, read_baseline
@@ -11,6 +10,7 @@ from gradledger.audit.config import Config, ConfigError, load_config
 from gradledger.audit.select import Selection, selection
 from gradledger.audit.selector import UnknownRuleError
 from gradledger.cli.usage import UsageError
+from gradledger.ledger.record import dataclass
 from gradledger.report.style import StreamFacts
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
+from gradledger.ledger.record import dataclass
 from gradledger.report.plain import ascii_only, harmless
 
 NARROWEST, WIDEST, USUAL = 60, 120, 80

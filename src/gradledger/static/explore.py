@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections import deque
-from dataclasses import dataclass, replace
 
 from gradledger.ledger import events as ev
+from gradledger.ledger.record import dataclass, replace
 from gradledger.static.imports import FindModule
 from gradledger.static.machine import Machine, Start, starts
 from gradledger.static.scale import Scale

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Literal
 
 from gradledger.ledger import events as ev
+from gradledger.ledger.record import dataclass, field
 from gradledger.ledger.site import Site
 from gradledger.static.scale import Learnt, Scale
 from gradledger.static.unit import Unit

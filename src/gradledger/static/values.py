@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from gradledger.ledger.record import dataclass, field
 from gradledger.ledger.site import Site
 
 if TYPE_CHECKING:
