@@ -9,11 +9,11 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
-import pkgutil
 import re
 from typing import Protocol, cast
 
 import gradledger.cli
+from gradledger.ledger.modules import modules_in
 from gradledger.ledger.record import dataclass
 
 _LITERAL = re.compile(r'^(NAME|HELP) = "([^"\\]*)"$', re.MULTILINE)
@@ -43,19 +43,29 @@ class Entry:
 
 def commands() -> dict[str, Entry]:
     """Every command by its name, none of them imported."""
-    found = {}
-    for info in pkgutil.iter_modules(gradledger.cli.__path__):
-        text = _source(f"gradledger.cli.{info.name}")
-        literals = dict(_LITERAL.findall(text))
-        if {"NAME", "HELP"} <= literals.keys():
-            name = literals["NAME"]
-            found[name] = Entry(name, literals["HELP"], f"gradledger.cli.{info.name}")
-    return dict(sorted(found.items()))
+    entries = (_entry(module) for module in modules_in(gradledger.cli.__path__))
+    return dict(sorted((entry.name, entry) for entry in entries if entry is not None))
+
+
+def command(name: str) -> Entry | None:
+    """The command with this name; most often its file is called the same, and no other is opened."""
+    if name in modules_in(gradledger.cli.__path__):
+        entry = _entry(name)
+        if entry is not None and entry.name == name:
+            return entry
+    return commands().get(name)
 
 
 def load(entry: Entry) -> Command:
     """Import the one command that was chosen."""
     return cast(Command, importlib.import_module(entry.module))
+
+
+def _entry(module: str) -> Entry | None:
+    literals = dict(_LITERAL.findall(_source(f"gradledger.cli.{module}")))
+    if not {"NAME", "HELP"} <= literals.keys():
+        return None
+    return Entry(literals["NAME"], literals["HELP"], f"gradledger.cli.{module}")
 
 
 def _source(module: str) -> str:

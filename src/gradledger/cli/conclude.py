@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import TextIO
 
 from gradledger.audit.answer import Answer
@@ -16,6 +15,10 @@ from gradledger.ledger.record import dataclass, replace
 from gradledger.report.forms import Renderer
 from gradledger.report.style import StreamFacts
 from gradledger.report.summary import summary
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
 
 CANNOT_WRITE = 2
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from gradledger._version import __version__
-from gradledger.cli.commands import Command, commands, load
+from gradledger.cli.commands import Command, command, commands, load
 from gradledger.cli.quiet import quietly
 from gradledger.cli.usage import UsageError
 
@@ -29,13 +29,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _command(name: str, rest: list[str]) -> int:
-    entry = commands().get(name)
+    entry = command(name)
     if entry is None:
         return quietly(lambda: _unknown(name))
-    command = load(entry)
-    if getattr(command, "RUNS_USER_CODE", False):
-        return _run(command, rest)  # its exceptions and interrupts belong to the user's program
-    return quietly(lambda: _run(command, rest))
+    chosen = load(entry)
+    if getattr(chosen, "RUNS_USER_CODE", False):
+        return _run(chosen, rest)  # its exceptions and interrupts belong to the user's program
+    return quietly(lambda: _run(chosen, rest))
 
 
 def _run(command: Command, argv: list[str]) -> int:

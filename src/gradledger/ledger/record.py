@@ -7,7 +7,7 @@ these are the standard library's own.
 
 from __future__ import annotations
 
-from operator import attrgetter, ge, gt, le, lt
+from operator import ge, gt, le, lt
 from reprlib import recursive_repr
 
 TYPE_CHECKING = False  # the constant of `typing`, which is not worth importing for it
@@ -93,64 +93,37 @@ def _record(cls: type, *, frozen: bool, eq: bool, shown: bool, order: bool) -> t
     body["__slots__"] = tuple(name for name in names if name not in inherited)
     body["__record_fields__"] = defaults
     body.setdefault("__match_args__", names)
-    values = _values(names)
     if shown:
         body.setdefault("__repr__", _shown)
-    if eq:
-        equal, hashed = _compared(values)
-        body.setdefault("__eq__", equal)
-        if not frozen:
-            body.setdefault("__hash__", None)
-        elif body.get("__hash__") is None:
-            body["__hash__"] = hashed
     if order:
-        body.update({f"__{how.__name__}__": _ordered(values, how) for how in (lt, le, gt, ge)})
+        body.update({f"__{how.__name__}__": _ordered(how) for how in (lt, le, gt, ge)})
+    if eq and not frozen:
+        body.setdefault("__hash__", None)
     if frozen:
         body.update(__setattr__=_refuse, __delattr__=_refuse)
         body.setdefault("__getstate__", _state)
         body.setdefault("__setstate__", _restore)
     new = type(cls)(cls.__name__, cls.__bases__, body)
     new.__qualname__ = cls.__qualname__
-    if "__init__" not in body:
-        write = _frozen_init if frozen else _init
-        new.__init__ = _Late(new, "__init__", write)  # type: ignore[misc]
+    late: dict[str, Callable[[type], Any]] = {"__init__": _frozen_init if frozen else _init}
+    if eq:
+        late["__eq__"] = _equal
+        if frozen and body.get("__hash__") is None:
+            late["__hash__"] = _hashed
     params: dict[str, Any] = {"frozen": frozen, "eq": eq, "repr": shown, "order": order}
 
-    def fields(cls: type) -> Any:
-        return _twin(cls, params).__dataclass_fields__
-
-    def parameters(cls: type) -> Any:
-        return _twin(cls, params).__dataclass_params__
-
-    for name, make in (("__dataclass_fields__", fields), ("__dataclass_params__", parameters)):
-        setattr(new, name, _Late(new, name, make))
+    late["__dataclass_fields__"] = lambda cls: _twin(cls, params).__dataclass_fields__
+    late["__dataclass_params__"] = lambda cls: _twin(cls, params).__dataclass_params__
+    for name, make in late.items():
+        if name not in body or name == "__hash__":
+            setattr(new, name, _Late(new, name, make))
     return new
 
 
-def _values(names: tuple[str, ...]) -> Callable[[Any], Any]:
-    """What an object is compared by, fetched without a line of Python where there are fields."""
-    if not names:
-        return lambda _: ()
-    # of one name alone, attrgetter makes no tuple
-    return attrgetter(*names) if len(names) > 1 else attrgetter(*names, *names)
-
-
-def _compared(values: Callable[[Any], Any]) -> tuple[Any, Any]:
-    def equal(self: Any, other: Any) -> Any:
-        if other.__class__ is self.__class__:
-            return values(self) == values(other)
-        return NotImplemented
-
-    def hashed(self: Any) -> int:
-        return hash(values(self))
-
-    return equal, hashed
-
-
-def _ordered(values: Callable[[Any], Any], compare: Callable[[Any, Any], Any]) -> Any:
+def _ordered(compare: Callable[[Any, Any], Any]) -> Any:
     def ordered(self: Any, other: Any) -> Any:
         if other.__class__ is self.__class__:
-            return compare(values(self), values(other))
+            return compare(_state(self), _state(other))
         return NotImplemented
 
     return ordered
@@ -177,16 +150,33 @@ def _restore(self: Any, state: Iterable[Any]) -> None:
         object.__setattr__(self, name, value)
 
 
+def _equal(cls: Any) -> Any:
+    mine, theirs = (_values(cls, of) for of in ("self", "other"))
+    return _written(
+        cls,
+        "__eq__(self, other)",
+        (f"return {mine} == {theirs} if other.__class__ is self.__class__ else NotImplemented",),
+        {},
+    )
+
+
+def _hashed(cls: Any) -> Any:
+    return _written(cls, "__hash__(self)", (f"return hash({_values(cls, 'self')})",), {})
+
+
+def _values(cls: Any, of: str) -> str:
+    return f"({''.join(f'{of}.{name},' for name in cls.__record_fields__)})"
+
+
 def _init(cls: Any) -> Any:
-    return _written(cls, "self.{0} = {1}")
+    return _constructor(cls, "self.{0} = {1}")
 
 
 def _frozen_init(cls: Any) -> Any:
-    return _written(cls, "_set_{0}(self, {1})")
+    return _constructor(cls, "_set_{0}(self, {1})")
 
 
-def _written(cls: Any, line: str) -> Any:
-    """The constructor, as one would write it by hand."""
+def _constructor(cls: Any, line: str) -> Any:
     scope: dict[str, Any] = {"_missing": _MISSING}
     parameters, lines = ["self"], []
     for name, default in cls.__record_fields__.items():
@@ -204,12 +194,16 @@ def _written(cls: Any, line: str) -> Any:
         lines.append(line.format(name, value))
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
-    text = f"def __init__({', '.join(parameters)}):\n " + "\n ".join(lines or ["pass"])
-    exec(text, scope)
-    init = scope["__init__"]
-    init.__qualname__ = f"{cls.__qualname__}.__init__"
-    init.__module__ = cls.__module__
-    return init
+    return _written(cls, f"__init__({', '.join(parameters)})", lines or ["pass"], scope)
+
+
+def _written(cls: Any, head: str, lines: Iterable[str], scope: dict[str, Any]) -> Any:
+    """A method as one would write it by hand, which no shared one can match for speed."""
+    exec("\n ".join((f"def {head}:", *lines)), scope)
+    method = scope[head.partition("(")[0]]
+    method.__qualname__ = f"{cls.__qualname__}.{method.__name__}"
+    method.__module__ = cls.__module__
+    return method
 
 
 def _twin(cls: Any, params: dict[str, Any]) -> Any:

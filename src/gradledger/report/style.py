@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TextIO
 
 from gradledger.ledger.record import dataclass
@@ -88,7 +87,7 @@ def file_facts(environ: Mapping[str, str], cwd: str) -> StreamFacts:
 def working_directory() -> str:
     """The working directory, also when it was deleted meanwhile."""
     try:
-        return str(Path.cwd())
+        return os.getcwd()
     except OSError:
         return os.environ.get("PWD", os.sep)
 
