@@ -1,12 +1,13 @@
 """`dataclass`, `field` and `replace` as in the standard library, for slotted classes, quick to load.
 
 The standard library imports `inspect` and compiles half a dozen methods for each class, used or not. Here the
-methods are shared, and what must be written for one class is written when it is first used. To a type checker
-these are the standard library's own.
+methods are shared, and those that matter for speed are written out for a class that is used often. To a type
+checker these are the standard library's own.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from operator import ge, gt, le, lt
 from reprlib import recursive_repr
 
@@ -15,9 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-__all__ = ["dataclass", "field", "replace"]
+__all__ = ["dataclass", "field", "field_names", "replace"]
 
 _MISSING: Any = type("MISSING", (), {"__repr__": lambda _: "<factory>"})()
+
+_set = object.__setattr__
+_OFTEN = 40
+"""So many calls of a shared method take as long as compiling one."""
 
 
 class _Factory:
@@ -39,15 +44,43 @@ class _Late:
         self.name = name
         self.make = make
 
-    def __get__(self, instance: object, owner: type | None = None) -> Any:
+    def made(self) -> Any:
+        """Put the attribute in this one's place."""
         value = self.make(self.cls)
         setattr(self.cls, self.name, value)
-        return value.__get__(instance, owner) if hasattr(value, "__get__") else value
+        return value
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        return self.made()
+
+
+class _Method(_Late):
+    """A method that works for any record; its class gets one of its own once it is called often."""
+
+    __slots__ = ("calls", "shared")
+
+    def __init__(self, cls: type, name: str, make: Callable[[type], Any], shared: Callable[..., Any]) -> None:
+        super().__init__(cls, name, make)
+        self.calls = 0
+        self.shared = shared
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        if instance is None:
+            return self.made()
+        self.calls += 1
+        if self.calls > _OFTEN:
+            return self.made().__get__(instance, owner)
+        return partial(self.shared, self.cls, instance)
 
 
 def _field(*, default: Any = _MISSING, default_factory: Callable[[], object] | None = None) -> Any:
     """What stands behind a field's annotation, if it is more than a plain default."""
     return default if default_factory is None else _Factory(default_factory)
+
+
+def field_names(kind: Any) -> tuple[str, ...]:
+    """The names of a record's fields, in their order, of the class or of one of its objects."""
+    return tuple(kind.__record_fields__)
 
 
 def _replace(instance: Any, /, **changes: Any) -> Any:
@@ -103,21 +136,21 @@ def _record(cls: type, *, frozen: bool, eq: bool, shown: bool, order: bool) -> t
         body.update(__setattr__=_refuse, __delattr__=_refuse)
         body.setdefault("__getstate__", _state)
         body.setdefault("__setstate__", _restore)
-    new = type(cls)(cls.__name__, cls.__bases__, body)
+    new: Any = type(cls)(cls.__name__, cls.__bases__, body)
     new.__qualname__ = cls.__qualname__
-    late: dict[str, Callable[[type], Any]] = {"__init__": _frozen_init if frozen else _init}
+    methods: list[tuple[str, Any, Any]] = [("__init__", _frozen_init if frozen else _init, _fill)]
     if eq:
-        late["__eq__"] = _equal
+        methods.append(("__eq__", _equal, _are_equal))
         if frozen and body.get("__hash__") is None:
-            late["__hash__"] = _hashed
-    params: dict[str, Any] = {"frozen": frozen, "eq": eq, "repr": shown, "order": order}
-
-    late["__dataclass_fields__"] = lambda cls: _twin(cls, params).__dataclass_fields__
-    late["__dataclass_params__"] = lambda cls: _twin(cls, params).__dataclass_params__
-    for name, make in late.items():
-        if name not in body or name == "__hash__":
-            setattr(new, name, _Late(new, name, make))
-    return new
+            body.pop("__hash__", None)
+            methods.append(("__hash__", _hashed, _hash_of))
+    for name, write, shared in methods:
+        if name not in body:
+            setattr(new, name, _Method(new, name, write, shared))
+    twin = partial(_twin, params={"frozen": frozen, "eq": eq, "repr": shown, "order": order})
+    new.__dataclass_fields__ = _Late(new, "__dataclass_fields__", lambda cls: twin(cls).__dataclass_fields__)
+    new.__dataclass_params__ = _Late(new, "__dataclass_params__", lambda cls: twin(cls).__dataclass_params__)
+    return new  # type: ignore[no-any-return]
 
 
 def _ordered(compare: Callable[[Any, Any], Any]) -> Any:
@@ -147,7 +180,30 @@ def _state(self: Any) -> list[Any]:
 
 def _restore(self: Any, state: Iterable[Any]) -> None:
     for name, value in zip(self.__record_fields__, state, strict=True):
-        object.__setattr__(self, name, value)
+        _set(self, name, value)
+
+
+def _fill(cls: Any, self: Any, /, *args: Any, **named: Any) -> None:
+    fields = cls.__record_fields__
+    given = dict(zip(fields, args, strict=False))
+    values = {**fields, **given, **named}
+    wrong = len(args) > len(fields) or len(values) > len(fields) or not given.keys().isdisjoint(named)
+    for name, value in values.items():
+        if wrong or value is _MISSING:
+            cls.__init__(self, *args, **named)  # written out, it says what is wrong
+        _set(self, name, value.make() if value.__class__ is _Factory else value)
+    if hasattr(cls, "__post_init__"):
+        self.__post_init__()
+
+
+def _are_equal(_: type, self: Any, other: Any) -> Any:
+    if other.__class__ is self.__class__:
+        return _state(self) == _state(other)
+    return NotImplemented
+
+
+def _hash_of(_: type, self: Any) -> int:
+    return hash(tuple(_state(self)))
 
 
 def _equal(cls: Any) -> Any:
