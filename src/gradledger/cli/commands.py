@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import importlib.util
+import os
 import re
+from contextlib import suppress
 from typing import Protocol, cast
 
 import gradledger.cli
@@ -69,6 +70,12 @@ def _entry(module: str) -> Entry | None:
 
 
 def _source(module: str) -> str:
+    name = module.rpartition(".")[2]
+    for folder in gradledger.cli.__path__:  # the loader would import `tokenize` to find out the encoding
+        with suppress(OSError), open(os.path.join(folder, f"{name}.py"), encoding="utf-8") as file:
+            return file.read()
+    import importlib.util
+
     spec = importlib.util.find_spec(module)
     loader = spec.loader if spec else None
     get_source = getattr(loader, "get_source", None)
