@@ -82,6 +82,8 @@ def forget() -> None:
 
 
 def _decoded(raw: bytes) -> str:
+    if b"coding" not in b"".join(raw.split(b"\n", 2)[:2]):  # only these lines may declare another
+        return raw.decode("utf-8", errors="replace").removeprefix("\ufeff")
     import io
     import tokenize
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from gradledger.audit.answer import Answer
 from gradledger.audit.place import shown_place
 from gradledger.audit.selector import nearest
-from gradledger.audit.source import comments
+from gradledger.audit.source import comments, source_lines
 from gradledger.ledger.record import replace
 from gradledger.ledger.site import Site
 from gradledger.rules.catalogue import find
@@ -43,7 +43,7 @@ def _waved_through(finding: Finding) -> bool:
     """Whether a `noqa` on the finding's own lines covers it, or one for the whole file (or cell)."""
     site = finding.site
     last = max(site.line, site.end_line)
-    for line, comment in comments(site.path, site.cell).items():
+    for line, comment in _comments(site).items():
         for order in re.finditer(_NOQA, comment):
             applies = order["whole_file"] is not None or site.line <= line <= last
             if applies and _covers(order, finding.code):
@@ -79,8 +79,16 @@ def _allowed_at(site: Site, cwd: str) -> tuple[set[str], list[str]]:
     return codes, complaints
 
 
+def _comments(site: Site) -> dict[int, str]:
+    """All comments of the site's text; a text with none for us is not taken apart, which is slow."""
+    lines = source_lines(site.path, site.cell)
+    if any("noqa" in line or "gradledger" in line for line in map(str.lower, lines)):
+        return comments(site.path, site.cell)
+    return {}
+
+
 def _comments_at(site: Site) -> Iterator[tuple[int, str]]:
-    written = comments(site.path, site.cell)
+    written = _comments(site)
     for line in range(site.line, max(site.line, site.end_line) + 1):
         if line in written:
             yield line, written[line]
