@@ -155,7 +155,9 @@ class ClassValue:
 
     def find(self, name: str) -> Value:
         """A class attribute, or None."""
-        for cls in self.lineage():
+        if name in self.attrs:
+            return self.attrs[name]
+        for cls in self.lineage() if self.bases else ():
             if name in cls.attrs:
                 return cls.attrs[name]
         return None
