@@ -68,7 +68,7 @@ class _Method(_Late):
         if instance is None:
             return self.made()
         self.calls += 1
-        if self.calls > _OFTEN:
+        if self.calls > _OFTEN or isinstance(instance, type):  # `inspect` asks for a class
             return self.made().__get__(instance, owner)
         return partial(self.shared, self.cls, instance)
 
