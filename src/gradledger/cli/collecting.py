@@ -1,4 +1,4 @@
-"""The garbage collector in a process of our own, which is short and keeps nearly all that it makes."""
+"""The garbage collector in a process of our own, which keeps nearly all that it makes."""
 
 from __future__ import annotations
 
