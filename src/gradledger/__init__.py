@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
 from gradledger._version import __version__
+
+TYPE_CHECKING = False  # the constant of `typing`, which is slower to load than all of this
 
 if TYPE_CHECKING:
     from gradledger.engine.accumulator import Accumulator
@@ -32,6 +31,8 @@ def __getattr__(name: str) -> object:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
     value: object = getattr(import_module(home), name)
     globals()[name] = value
     return value

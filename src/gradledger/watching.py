@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any
 
 from gradledger.audit.answer import Answer
 from gradledger.host.session import Session
 from gradledger.ledger.account import Account
+from gradledger.ledger.record import dataclass, replace
 from gradledger.ledger.site import Site
 from gradledger.report.forms import renderer
 from gradledger.report.style import facts_of, working_directory

@@ -57,6 +57,44 @@ def test_a_command_pays_only_for_itself(python) -> None:
     assert "gradledger.cli.run" not in ours
 
 
+SLOW = {"torch", "dataclasses", "inspect", "pathlib", "urllib", "hashlib", "tokenize", "pkgutil"}
+"""What takes long to load and is not needed to check a file."""
+
+TRAINS = """
+import torch
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for batch in torch.randn(8, 4, 2):
+    loss = model(batch).mean()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("options", ["", " --no-cache"], ids=["with the cache", "without"])
+def test_checking_a_file_that_trains_loads_nothing_slow(python, tmp_path, options: str) -> None:
+    (tmp_path / "train.py").write_text(TRAINS)
+    modules = loaded(python, command(f"check train.py{options}"))
+    assert "gradledger.repair.gl101_stale_gradient" in modules  # it was found, and repaired
+    assert not SLOW & modules
+
+
+@pytest.mark.parametrize("name", sorted(SLOW - {"torch"}))
+def test_a_slow_module_would_be_noticed(python, tmp_path, name: str) -> None:
+    (tmp_path / "train.py").write_text(TRAINS)
+    planted = [
+        "import gradledger.checking.program as program",
+        "check = program.check_program",
+        f"program.check_program = lambda *given: __import__({name!r}) and check(*given)",
+    ]
+    assert name in loaded(python, *planted, command("check train.py --no-cache"))
+
+
+@pytest.mark.parametrize("line", ["check --help", "check nothing.py"])
+def test_what_ends_at_once_loads_nothing_slow(python, line: str) -> None:
+    assert not SLOW & loaded(python, command(line))
+
+
 def test_unknown_names_are_attribute_errors(python) -> None:
     done = python("-c", "import gradledger; gradledger.nothing")
     assert "AttributeError: module 'gradledger' has no attribute 'nothing'" in done.stderr

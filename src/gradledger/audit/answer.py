@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 
+from gradledger.ledger.record import dataclass, replace
 from gradledger.rules.finding import Finding
 
 

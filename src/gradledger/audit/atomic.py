@@ -6,7 +6,10 @@ import errno
 import os
 import stat
 from contextlib import suppress
-from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def write_atomically(path: Path, text: str | bytes) -> None:
@@ -14,6 +17,8 @@ def write_atomically(path: Path, text: str | bytes) -> None:
 
     A failure leaves nothing behind.
     """
+    from pathlib import Path  # only who writes files needs it, and it is slow to load
+
     target = Path(os.path.realpath(path))  # a link stays a link
     if target.exists() and not target.is_file():
         if target.is_dir():

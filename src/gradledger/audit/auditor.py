@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
 
 from gradledger.ledger.books import Balance, Books
 from gradledger.ledger.events import AccountOpened
 from gradledger.ledger.journal import Entry
+from gradledger.ledger.record import dataclass, replace
 from gradledger.ledger.site import Site
 from gradledger.ledger.window import Window
 from gradledger.rules.catalogue import catalogue

@@ -5,17 +5,19 @@ A finding is recognised by its code, its file and the text of its line, so movin
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
-from dataclasses import dataclass, replace
-from pathlib import Path
 
 from gradledger.audit.answer import Answer
 from gradledger.audit.atomic import write_atomically
 from gradledger.audit.place import slashed
 from gradledger.audit.source import source_line
+from gradledger.ledger.record import dataclass, replace
 from gradledger.rules.finding import Finding
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SCHEMA = 1
 
@@ -48,6 +50,8 @@ def baseline_of(answer: Answer, path: Path) -> Baseline:
 
 def write_baseline(baseline: Baseline) -> None:
     """Write it, sorted, so that a version control system shows honest differences."""
+    import json  # here and below: most runs have no baseline
+
     findings = [
         {"code": code, "path": path, "text": text, "count": count}
         for (code, path, text), count in baseline.known
@@ -58,6 +62,8 @@ def write_baseline(baseline: Baseline) -> None:
 
 def read_baseline(path: Path) -> Baseline:
     """Read it strictly: a damaged baseline must not silently hide or show everything."""
+    import json
+
     try:
         whole = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
@@ -107,5 +113,5 @@ def _key(finding: Finding, baseline: Path) -> Key:
         try:
             path = os.path.relpath(path, baseline.absolute().parent)
         except ValueError:  # another drive
-            path = str(Path(path).absolute())
+            path = os.path.join(os.getcwd(), path)
     return finding.code, slashed(path), source_line(site.path, site.line, site.cell).strip()

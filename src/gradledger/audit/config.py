@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
 
 from gradledger.audit.selector import UnknownRuleError, expand
+from gradledger.ledger.record import dataclass, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TABLE = "tool.gradledger"
 
@@ -44,15 +48,15 @@ class Config:
         return None if self.path is None else self.path.parent
 
 
-def load_config(directory: Path) -> Config | None:
+def load_config(directory: str | Path) -> Config | None:
     """Read the nearest pyproject.toml at or above the directory that has our table; None if none has it."""
-    start = directory.absolute()
-    for folder in (start, *start.parents):
-        path = folder / "pyproject.toml"
-        if path.is_file():
-            table = _table(path)
-            if table is not None:
-                return read_table(path, table)
+    folder, below = os.path.join(os.getcwd(), directory), ""
+    while folder != below:
+        place = os.path.join(folder, "pyproject.toml")
+        table = _table(place) if os.path.isfile(place) else None
+        if table is not None:
+            return read_table(_path(place), table)
+        folder, below = os.path.dirname(folder), folder
     return None
 
 
@@ -79,19 +83,25 @@ def read_table(path: Path, table: Mapping[str, object]) -> Config:
     return config
 
 
-def _table(path: Path) -> Mapping[str, object] | None:
+def _path(place: str) -> Path:
+    from pathlib import Path  # most projects say nothing about us, and it is slow to load
+
+    return Path(place)
+
+
+def _table(place: str) -> Mapping[str, object] | None:
     toml = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
-        with path.open("rb") as file:
+        with open(place, "rb") as file:
             whole: dict[str, object] = toml.load(file)
     except OSError as error:
-        raise ConfigError(path, None, f"cannot be read: {error.strerror}") from error
+        raise ConfigError(_path(place), None, f"cannot be read: {error.strerror}") from error
     except ValueError as error:
-        raise ConfigError(path, None, f"is not valid TOML: {' '.join(str(error).split())}") from error
+        raise ConfigError(_path(place), None, f"is not valid TOML: {' '.join(str(error).split())}") from error
     tool = whole.get("tool")
     table = tool.get("gradledger") if isinstance(tool, dict) else None
     if table is not None and not isinstance(table, dict):
-        raise ConfigError(path, None, f"{TABLE} must be a table, not {_shown(table)}")
+        raise ConfigError(_path(place), None, f"{TABLE} must be a table, not {_shown(table)}")
     return table
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from gradledger.ledger.record import dataclass
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _VALUE = json.JSONDecoder(strict=False)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from gradledger.ledger.site import Site
 
 
 def shown_path(path: str, cwd: str) -> str:
     """The path relative to the working directory if it lies below it, otherwise as it is."""
-    if path.startswith("<") or not Path(path).is_absolute():
+    if path.startswith("<") or not os.path.isabs(path):
         return path
     try:
         relative = os.path.relpath(path, cwd)

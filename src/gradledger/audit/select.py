@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
 
 from gradledger.audit.answer import Answer
 from gradledger.audit.baseline import Baseline, without_known
@@ -12,14 +10,19 @@ from gradledger.audit.config import Config
 from gradledger.audit.globs import matches
 from gradledger.audit.selector import exact, expand
 from gradledger.audit.suppress import without_allowed
+from gradledger.ledger.record import dataclass, replace
 from gradledger.rules.finding import Finding
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
     """Which rules are reported in which files."""
 
-    root: Path
+    root: str | Path
     """The folder that patterns are relative to."""
     select: frozenset[str] | None
     """None for all, which saves loading them."""
@@ -39,7 +42,9 @@ class Selection:
         )
 
 
-def selection(config: Config, cwd: Path, select: Sequence[str] = (), ignore: Sequence[str] = ()) -> Selection:
+def selection(
+    config: Config, cwd: str | Path, select: Sequence[str] = (), ignore: Sequence[str] = ()
+) -> Selection:
     """Join the configuration and the command line.
 
     The command line's `select` replaces the configuration's, both `ignore` lists count, and a rule that

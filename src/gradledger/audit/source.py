@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import linecache
+import sys
 from functools import lru_cache
-from pathlib import Path
 
 _held: dict[tuple[str, int | None], tuple[str, ...]] = {}
 """Texts that stand in no file, or not yet: standard input, a repair before it is written."""
@@ -20,10 +19,12 @@ def source_lines(path: str, cell: int | None = None) -> tuple[str, ...]:
         return () if cell is None else _cells(path).get(cell, ())
     if cell is not None:
         return ()
-    if path in linecache.cache:  # also cells and other programs that exist only in memory
+    linecache = sys.modules.get("linecache")  # loads much, and holds nothing before others use it
+    if linecache is not None and path in linecache.cache:  # also cells that exist only in memory
         return tuple(line.rstrip("\r\n") for line in linecache.getlines(path))
     try:
-        raw = Path(path).read_bytes()
+        with open(path, "rb") as file:
+            raw = file.read()
     except (OSError, ValueError):
         return ()
     return _split(_decoded(raw))
@@ -81,6 +82,8 @@ def forget() -> None:
 
 
 def _decoded(raw: bytes) -> str:
+    if b"coding" not in b"".join(raw.split(b"\n", 2)[:2]):  # only these lines may declare another
+        return raw.decode("utf-8", errors="replace").removeprefix("\ufeff")
     import io
     import tokenize
 
@@ -101,7 +104,8 @@ def _cells(path: str) -> dict[int, tuple[str, ...]]:
     from gradledger.audit.notebook_cells import NotebookError, notebook_cells
 
     try:
-        cells = notebook_cells(Path(path).read_text(encoding="utf-8-sig"))
+        with open(path, encoding="utf-8-sig") as file:
+            cells = notebook_cells(file.read())
     except (OSError, ValueError, NotebookError):
         return {}
     return {cell.number: _split(cell.text) for cell in cells.code}
@@ -113,7 +117,8 @@ def _json_lines(path: str) -> dict[tuple[int, int], int]:
     from gradledger.audit.notebook_cells import NotebookError, notebook_cells
 
     try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
+        with open(path, "rb") as file:
+            text = file.read().decode("utf-8-sig")
         cells = notebook_cells(text)
     except (OSError, ValueError, NotebookError):
         return {}

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from gradledger.audit.answer import Answer
 from gradledger.audit.place import shown_place
 from gradledger.audit.selector import nearest
-from gradledger.audit.source import comments
+from gradledger.audit.source import comments, source_lines
+from gradledger.ledger.record import replace
 from gradledger.ledger.site import Site
 from gradledger.rules.catalogue import find
 from gradledger.rules.finding import Finding
 
-_COMMENT = re.compile(r"#\s*gradledger\s*:\s*(?P<order>[^#]*)", re.IGNORECASE)
-_ALLOW = re.compile(r"allow\s*\[(?P<words>[^\]]*)\]", re.IGNORECASE)
-_NOQA = re.compile(
-    r"#\s*(?P<whole_file>(?:flake8|ruff)\s*:\s*)?noqa\b"
-    r"(?P<listed>\s*:\s*(?P<codes>[a-z]+[0-9]+(?:(?:\s*,\s*|\s+)[a-z]+[0-9]+)*)?)?",
-    re.IGNORECASE,
+_COMMENT = r"(?i)#\s*gradledger\s*:\s*(?P<order>[^#]*)"
+_ALLOW = r"(?i)allow\s*\[(?P<words>[^\]]*)\]"
+_NOQA = (
+    r"(?i)#\s*(?P<whole_file>(?:flake8|ruff)\s*:\s*)?noqa\b"
+    r"(?P<listed>\s*:\s*(?P<codes>[a-z]+[0-9]+(?:(?:\s*,\s*|\s+)[a-z]+[0-9]+)*)?)?"
 )
+"""All compiled by `re` when the first comment is looked at: most files have no findings."""
 
 
 def without_allowed(answer: Answer, cwd: str) -> Answer:
@@ -43,8 +43,8 @@ def _waved_through(finding: Finding) -> bool:
     """Whether a `noqa` on the finding's own lines covers it, or one for the whole file (or cell)."""
     site = finding.site
     last = max(site.line, site.end_line)
-    for line, comment in comments(site.path, site.cell).items():
-        for order in _NOQA.finditer(comment):
+    for line, comment in _comments(site).items():
+        for order in re.finditer(_NOQA, comment):
             applies = order["whole_file"] is not None or site.line <= line <= last
             if applies and _covers(order, finding.code):
                 return True
@@ -61,7 +61,7 @@ def _allowed_at(site: Site, cwd: str) -> tuple[set[str], list[str]]:
     codes: set[str] = set()
     complaints: list[str] = []
     for line, comment in _comments_at(site):
-        for order in _COMMENT.finditer(comment):
+        for order in re.finditer(_COMMENT, comment):
             words = _words(order["order"])
             place = shown_place(replace(site, line=line), cwd)
             if not words:
@@ -79,8 +79,16 @@ def _allowed_at(site: Site, cwd: str) -> tuple[set[str], list[str]]:
     return codes, complaints
 
 
+def _comments(site: Site) -> dict[int, str]:
+    """All comments of the site's text; a text with none for us is not taken apart, which is slow."""
+    lines = source_lines(site.path, site.cell)
+    if any("noqa" in line or "gradledger" in line for line in map(str.lower, lines)):
+        return comments(site.path, site.cell)
+    return {}
+
+
 def _comments_at(site: Site) -> Iterator[tuple[int, str]]:
-    written = comments(site.path, site.cell)
+    written = _comments(site)
     for line in range(site.line, max(site.line, site.end_line) + 1):
         if line in written:
             yield line, written[line]
@@ -88,5 +96,8 @@ def _comments_at(site: Site) -> Iterator[tuple[int, str]]:
 
 def _words(order: str) -> list[str]:
     return [
-        word.strip() for allow in _ALLOW.finditer(order) for word in allow["words"].split(",") if word.strip()
+        word.strip()
+        for allow in re.finditer(_ALLOW, order)
+        for word in allow["words"].split(",")
+        if word.strip()
     ]

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 import types
-from dataclasses import asdict, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 
 from gradledger.audit.answer import Answer
+from gradledger.ledger.record import field_names
 
 SCHEMA = 1
 
 
 def answer_to_json(answer: Answer) -> str:
     """Write all of it in one line."""
-    return json.dumps({"transfer": SCHEMA, "answer": asdict(answer)})
+    return json.dumps({"transfer": SCHEMA, "answer": _plain(answer)})
 
 
 def answer_from_json(text: str) -> Answer:
@@ -32,9 +32,15 @@ def answer_from_json(text: str) -> Answer:
     return cast(Answer, _value(Answer, whole["answer"], "answer"))
 
 
+def _plain(value: object) -> object:
+    if hasattr(value, "__record_fields__"):
+        return {name: _plain(getattr(value, name)) for name in field_names(value)}
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+
+
 def _value(kind: Any, given: object, where: str) -> object:
     """Make `given` a value of the annotated type, without ever converting one type into another."""
-    if isinstance(kind, type) and is_dataclass(kind):
+    if hasattr(kind, "__record_fields__"):
         return _record(kind, given, where)
     if isinstance(kind, type) and issubclass(kind, Enum):
         if isinstance(given, str) and given in [member.value for member in kind]:
@@ -69,4 +75,4 @@ def _record(kind: type, given: object, where: str) -> object:
 @cache
 def _hints(kind: type) -> dict[str, Any]:
     hints = get_type_hints(kind)
-    return {field.name: hints[field.name] for field in fields(kind)}
+    return {name: hints[name] for name in field_names(kind)}

@@ -6,13 +6,17 @@ import json
 import os
 import sys
 from contextlib import suppress
-from hashlib import blake2b
 
 from gradledger._version import __version__
 from gradledger.audit.answer import Answer, Checked
 from gradledger.audit.transfer import answer_from_json, answer_to_json
 from gradledger.checking.neighbours import Neighbours, Question
 from gradledger.checking.outcome import Outcome
+
+try:
+    from _blake2 import blake2b  # `hashlib` would load all of OpenSSL first
+except ImportError:
+    from hashlib import blake2b
 
 FOLDER = ".gradledger_cache"
 VARIABLE = "GRADLEDGER_CACHE_DIR"

@@ -6,13 +6,13 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from gradledger.audit.notebook_cells import CodeCell, NotebookError, Piece, notebook_cells
 from gradledger.checking.decoding import decode
 from gradledger.checking.magics import plain_python
 from gradledger.checking.problem import Unreadable
 from gradledger.checking.splicing import Stretch, newline_of, stretches
+from gradledger.ledger.record import replace
 from gradledger.rules.finding import Edit
 
 _UNIT = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u....|\\.|.", re.DOTALL)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from gradledger.ledger.record import dataclass
 
 if TYPE_CHECKING:
     from gradledger.checking.problem import Problem

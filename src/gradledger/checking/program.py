@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 
 from gradledger.audit.auditor import Auditor
 from gradledger.checking.spoken import spoken
 from gradledger.ledger.journal import Journal
+from gradledger.ledger.record import dataclass, replace
 from gradledger.rules.finding import Certainty, Finding
 from gradledger.static.explore import Trace, explore, parse
 

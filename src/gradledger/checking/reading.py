@@ -10,9 +10,18 @@ from gradledger.checking.decoding import decode
 from gradledger.checking.document import LONGEST, too_long
 from gradledger.checking.problem import Problem, Unreadable
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mmap import mmap
+
 _WORD = b"backward"
-_TRAINS = re.compile(rb"backward\s*\(|\.backward\b|\bimport\b[^\n]*\bbackward\b")
-"""The word alone mostly speaks of compatibility."""
+_CALLED = re.compile(rb"backward(?:\s*\(|\b(?<=\.backward))")
+"""`backward(` and `.backward`: the word alone mostly speaks of compatibility.
+
+It begins with letters that must be there, so that `re` can leap from one place to the next.
+"""
+_ALONE = re.compile(rb"backward\b(?<=\bbackward)")
+_IMPORT = re.compile(rb"import\b(?<=\bimport)")
 
 LARGEST_NOTEBOOK = 200_000_000
 """Outputs make notebooks large; their source is measured later."""
@@ -42,9 +51,18 @@ def read(path: str, *, named: bool) -> bytes | Problem | None:
     return _damage(path, raw)
 
 
-def trains(raw: bytes) -> bool:
+def trains(raw: bytes | mmap) -> bool:
     """Whether a backward pass is called or handed on; without one there is nothing to check."""
-    return _WORD in raw and _TRAINS.search(raw) is not None
+    return raw.find(_WORD) >= 0 and (_CALLED.search(raw) is not None or _imported(raw))
+
+
+def _imported(raw: bytes | mmap) -> bool:
+    """Whether a line imports something of this name."""
+    for found in _ALONE.finditer(raw):
+        start = raw.rfind(b"\n", 0, found.start()) + 1
+        if _IMPORT.search(raw, start, found.start()) is not None:
+            return True
+    return False
 
 
 def _all(handle: int, size: int) -> bytes:
@@ -58,10 +76,10 @@ def _all(handle: int, size: int) -> bytes:
 
 
 def _large(path: str, handle: int, size: int, *, named: bool) -> Problem | None:
-    import mmap
+    from mmap import ACCESS_READ, mmap
 
-    with mmap.mmap(handle, 0, access=mmap.ACCESS_READ) as whole:
-        if not named and (whole.find(_WORD) < 0 or _TRAINS.search(whole) is None):
+    with mmap(handle, 0, access=ACCESS_READ) as whole:
+        if not named and not trains(whole):
             return None
     return Problem(path, 1, too_long(size).reason)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from gradledger.checking.document import Document
+from gradledger.ledger.record import replace
 from gradledger.ledger.site import Site
 from gradledger.rules.finding import Edit, Finding, Fix
 

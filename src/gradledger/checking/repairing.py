@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from gradledger.audit.source import hold, release
 from gradledger.checking import program
@@ -14,6 +13,7 @@ from gradledger.checking.outcome import Outcome
 from gradledger.checking.problem import Unreadable
 from gradledger.checking.program import FindModule, Judged, ProgramError
 from gradledger.checking.relocation import relocated
+from gradledger.ledger.record import dataclass
 from gradledger.rules.finding import Certainty, Finding
 
 ROUNDS = 50

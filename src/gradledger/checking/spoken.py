@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
+from gradledger.ledger.record import replace
 from gradledger.rules.finding import Finding
 from gradledger.static.scale import Scale
 

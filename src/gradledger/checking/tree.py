@@ -8,7 +8,10 @@ from collections.abc import Iterable, Iterator
 from gradledger.checking.outcome import Outcome, Outcomes
 from gradledger.checking.problem import Problem
 from gradledger.checking.reading import read, trains
-from gradledger.checking.walking import Excluded, source_files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gradledger.checking.walking import Excluded
 
 
 def check_paths(
@@ -67,6 +70,8 @@ def _files(paths: Iterable[str], cwd: str, excluded: Excluded | None) -> Iterato
     for given in paths:
         path = os.path.normpath(os.path.join(cwd, given))
         if os.path.isdir(path):
+            from gradledger.checking.walking import source_files  # no folder, no need for it
+
             for found in source_files(path, excluded):
                 yield found, False
         elif os.path.lexists(path):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 from gradledger.checking import program
 from gradledger.checking.program import FindModule, Judged, ProgramError
+from gradledger.ledger.record import replace
 from gradledger.repair.apply import applied
 from gradledger.repair.propose import proposals
 from gradledger.repair.text_lines import split_lines

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from gradledger.checking.cache import Cache
 from gradledger.checking.neighbours import Neighbours
 from gradledger.checking.outcome import Outcome
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gradledger.checking.cache import Cache
 
 WORTH_IT = 16
 """Fewer files than this are checked sooner than processes are started."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gradledger.audit.answer import Answer, Checked
@@ -14,7 +13,8 @@ from gradledger.checking.outcome import Outcome, Outcomes
 from gradledger.checking.tree import check_paths
 from gradledger.cli.conclude import Conclusion
 from gradledger.cli.terminal import emit, terminal
-from gradledger.cli.wishes import Wishes, wishes
+from gradledger.cli.wishes import Wishes, absolute, wishes
+from gradledger.ledger.record import replace
 from gradledger.report.forms import renderer
 from gradledger.report.style import StreamFacts, file_facts
 from gradledger.rules.finding import Certainty, Finding
@@ -109,8 +109,6 @@ def _excluded(wanted: Wishes) -> Excluded | None:
 def _conclusion(
     args: argparse.Namespace, wanted: Wishes, facts: StreamFacts, *, quiet_stdout: bool
 ) -> Conclusion:
-    from dataclasses import replace
-
     stream = sys.stderr if quiet_stdout else sys.stdout
     return Conclusion(
         render=renderer(args.format),
@@ -121,7 +119,7 @@ def _conclusion(
         wishes=replace(wanted.selection, exclude=()),
         baseline=wanted.baseline,
         new_baseline=wanted.new_baseline,
-        output=None if args.output is None else Path(args.output).absolute(),
+        output=None if args.output is None else absolute(args.output),
         exit_zero=args.exit_zero,
         command="check",
         fails=(lambda answer: bool(answer.findings)) if args.strict else any_certain,
@@ -129,10 +127,10 @@ def _conclusion(
     )
 
 
-def _folder(paths: list[str], cwd: str) -> Path:
+def _folder(paths: list[str], cwd: str) -> str:
     """Where the configuration is looked for if the working directory has none."""
-    first = Path(cwd, next((path for path in paths if path != "-"), "."))
-    return first if first.is_dir() else first.parent
+    first = os.path.join(cwd, next((path for path in paths if path != "-"), "."))
+    return first if os.path.isdir(first) else os.path.dirname(first)
 
 
 def _said(problem: Problem, cwd: str) -> str:

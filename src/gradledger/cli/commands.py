@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import importlib.util
-import pkgutil
+import os
 import re
-from dataclasses import dataclass
+from contextlib import suppress
 from typing import Protocol, cast
 
 import gradledger.cli
+from gradledger.ledger.modules import modules_in
+from gradledger.ledger.record import dataclass
 
 _LITERAL = re.compile(r'^(NAME|HELP) = "([^"\\]*)"$', re.MULTILINE)
 
@@ -43,14 +44,17 @@ class Entry:
 
 def commands() -> dict[str, Entry]:
     """Every command by its name, none of them imported."""
-    found = {}
-    for info in pkgutil.iter_modules(gradledger.cli.__path__):
-        text = _source(f"gradledger.cli.{info.name}")
-        literals = dict(_LITERAL.findall(text))
-        if {"NAME", "HELP"} <= literals.keys():
-            name = literals["NAME"]
-            found[name] = Entry(name, literals["HELP"], f"gradledger.cli.{info.name}")
-    return dict(sorted(found.items()))
+    entries = (_entry(module) for module in modules_in(gradledger.cli.__path__))
+    return dict(sorted((entry.name, entry) for entry in entries if entry is not None))
+
+
+def command(name: str) -> Entry | None:
+    """The command with this name; most often its file is called the same, and no other is opened."""
+    if name in modules_in(gradledger.cli.__path__):
+        entry = _entry(name)
+        if entry is not None and entry.name == name:
+            return entry
+    return commands().get(name)
 
 
 def load(entry: Entry) -> Command:
@@ -58,7 +62,20 @@ def load(entry: Entry) -> Command:
     return cast(Command, importlib.import_module(entry.module))
 
 
+def _entry(module: str) -> Entry | None:
+    literals = dict(_LITERAL.findall(_source(f"gradledger.cli.{module}")))
+    if not {"NAME", "HELP"} <= literals.keys():
+        return None
+    return Entry(literals["NAME"], literals["HELP"], f"gradledger.cli.{module}")
+
+
 def _source(module: str) -> str:
+    name = module.rpartition(".")[2]
+    for folder in gradledger.cli.__path__:  # the loader would import `tokenize` to find out the encoding
+        with suppress(OSError), open(os.path.join(folder, f"{name}.py"), encoding="utf-8") as file:
+            return file.read()
+    import importlib.util
+
     spec = importlib.util.find_spec(module)
     loader = spec.loader if spec else None
     get_source = getattr(loader, "get_source", None)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TextIO
 
 from gradledger.audit.answer import Answer
@@ -13,9 +11,14 @@ from gradledger.audit.atomic import write_atomically
 from gradledger.audit.baseline import Baseline, baseline_of, without_known, write_baseline
 from gradledger.audit.select import Selection, selected
 from gradledger.cli.terminal import emit
+from gradledger.ledger.record import dataclass, replace
 from gradledger.report.forms import Renderer
 from gradledger.report.style import StreamFacts
 from gradledger.report.summary import summary
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
 
 CANNOT_WRITE = 2
 

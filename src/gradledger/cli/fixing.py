@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 from gradledger.audit.answer import Answer, Checked
@@ -23,6 +22,7 @@ from gradledger.checking.repairing import Keep, Repaired, repaired
 from gradledger.cli.conclude import CANNOT_WRITE, Conclusion
 from gradledger.cli.terminal import emit, terminal
 from gradledger.cli.wishes import Wishes
+from gradledger.ledger.record import replace
 from gradledger.rules.finding import Finding
 from gradledger.rules.wording import times
 

@@ -6,9 +6,11 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 from gradledger._version import __version__
-from gradledger.cli.commands import Command, commands, load
+from gradledger.cli.collecting import seldom
+from gradledger.cli.commands import Command, command, commands, load
 from gradledger.cli.quiet import quietly
 from gradledger.cli.usage import UsageError
 
@@ -17,7 +19,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code."""
     given = list(sys.argv[1:] if argv is None else argv)
     if given and not given[0].startswith("-"):
-        return _command(given[0], given[1:])
+        return _command(given[0], given[1:], alone=argv is None)
 
     def overview() -> int:
         parser = _top()
@@ -28,14 +30,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     return quietly(overview)
 
 
-def _command(name: str, rest: list[str]) -> int:
-    entry = commands().get(name)
+def _command(name: str, rest: list[str], *, alone: bool) -> int:
+    entry = command(name)
     if entry is None:
         return quietly(lambda: _unknown(name))
-    command = load(entry)
-    if getattr(command, "RUNS_USER_CODE", False):
-        return _run(command, rest)  # its exceptions and interrupts belong to the user's program
-    return quietly(lambda: _run(command, rest))
+    chosen = load(entry)
+    if getattr(chosen, "RUNS_USER_CODE", False):
+        return _run(chosen, rest)  # its exceptions and interrupts belong to the user's program
+    with seldom() if alone else nullcontext():
+        return quietly(lambda: _run(chosen, rest))
 
 
 def _run(command: Command, argv: list[str]) -> int:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
-from pathlib import Path
 
 from gradledger.audit.baseline import Baseline, BaselineError, read_baseline
 from gradledger.audit.config import Config, ConfigError, load_config
 from gradledger.audit.select import Selection, selection
 from gradledger.audit.selector import UnknownRuleError
 from gradledger.cli.usage import UsageError
+from gradledger.ledger.record import dataclass
 from gradledger.report.style import StreamFacts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,19 +27,26 @@ class Wishes:
     new_baseline: Path | None
 
 
-def wishes(args: argparse.Namespace, folder: Path, facts: StreamFacts) -> Wishes:
+def wishes(args: argparse.Namespace, folder: str | Path, facts: StreamFacts) -> Wishes:
     """Read configuration and baseline, first for the working directory, then for the folder."""
-    here = Path(facts.cwd)
+    here = facts.cwd
     select, ignore = _words("--select", args), _words("--ignore", args)
     try:
         config = load_config(here) or load_config(folder) or Config()
         chosen = selection(config, here, select, ignore)
-        new_baseline = None if args.write_baseline is None else Path(args.write_baseline).absolute()
-        known = Path(args.baseline).absolute() if args.baseline is not None else config.baseline
+        new_baseline = None if args.write_baseline is None else absolute(args.write_baseline)
+        known = absolute(args.baseline) if args.baseline is not None else config.baseline
         baseline = None if known is None or new_baseline is not None else read_baseline(known)
     except (ConfigError, BaselineError, UnknownRuleError) as error:
         raise UsageError(facts.prose(str(error))) from error
     return Wishes(config, chosen, baseline, new_baseline)
+
+
+def absolute(name: str) -> Path:
+    """The path of a file that was named on the command line."""
+    from pathlib import Path  # most runs name no file to write or read, and it is slow to load
+
+    return Path(name).absolute()
 
 
 def _words(option: str, args: argparse.Namespace) -> list[str]:

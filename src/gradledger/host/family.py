@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from gradledger.audit.answer import Answer, merge
+from gradledger.ledger.record import replace
 
 
 def trained(answer: Answer) -> bool:

@@ -7,9 +7,9 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from gradledger.host.tracebacks import exit_status, show, without_us, write
+from gradledger.ledger.record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,12 @@ import pkgutil
 import runpy
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib.machinery import BuiltinImporter, SourceFileLoader, SourcelessFileLoader
 from importlib.util import MAGIC_NUMBER
 from types import CodeType, ModuleType
 
 from gradledger.host.target import Target
+from gradledger.ledger.record import dataclass
 
 _earlier_mains: list[ModuleType] = []  # a replaced __main__ must outlive the functions that came from it
 

@@ -9,10 +9,10 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from gradledger.audit.answer import Answer
 from gradledger.host.mailbox import Mailbox, temporary_root
+from gradledger.ledger.record import dataclass
 
 _PAUSE = 0.05
 _DEFAULT_TIMEOUT = 30.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 from gradledger.host import ending
@@ -19,6 +18,7 @@ from gradledger.host.spawned import Descent
 from gradledger.host.target import Options, Target
 from gradledger.host.tracebacks import flush, write
 from gradledger.host.vigil import SessionFactory, Vigil
+from gradledger.ledger.record import replace
 
 
 def run_target(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from gradledger._version import __version__
 from gradledger.audit.answer import Answer, Checked
@@ -14,6 +13,7 @@ from gradledger.ledger.books import Books
 from gradledger.ledger.errors import AuditError
 from gradledger.ledger.events import Event, RunEnded
 from gradledger.ledger.journal import Journal
+from gradledger.ledger.record import replace
 from gradledger.ledger.recording import Recorder
 from gradledger.ledger.repetition import is_calm, repeat
 from gradledger.rules.finding import Finding

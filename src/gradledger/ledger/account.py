@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Literal
 
 from gradledger.ledger import events as ev
+from gradledger.ledger.record import dataclass, replace
 from gradledger.ledger.site import Site
 
 MOST = 4096

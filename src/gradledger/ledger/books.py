@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from gradledger.ledger import events as ev
 from gradledger.ledger.account import Account
+from gradledger.ledger.record import dataclass, field
 from gradledger.ledger.site import Site
 from gradledger.ledger.window import MeasuredWindow, Sequence, Tally, Window
 

@@ -7,9 +7,9 @@ Measurements, which differ each time, travel as events of their own and only whe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from gradledger.ledger.record import dataclass
 from gradledger.ledger.site import Site
 
 Accounts = tuple[int, ...]

@@ -7,7 +7,6 @@ account in a state it has seen is one dictionary look-up. That is what makes aud
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 from gradledger.ledger import events as ev
 from gradledger.ledger.account import Account, post
@@ -25,6 +24,7 @@ from gradledger.ledger.judging import Entry, Hit, Judge, Silent
 from gradledger.ledger.kinds import Closing as _Closing
 from gradledger.ledger.kinds import Edge as _Edge
 from gradledger.ledger.kinds import Kind as _Kind
+from gradledger.ledger.record import replace
 from gradledger.ledger.window import MeasuredWindow, Tally, Window
 
 __all__ = ["Entry", "Hit", "Journal", "Judge", "Silent"]

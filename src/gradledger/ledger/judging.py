@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from gradledger.ledger import events as ev
 from gradledger.ledger.account import Account
 from gradledger.ledger.books import Balance, Books
+from gradledger.ledger.record import dataclass
 from gradledger.ledger.window import Window
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from gradledger.ledger import events as ev
 from gradledger.ledger.account import Account
 from gradledger.ledger.books import ClearTally, ClipBook, PassTally
 from gradledger.ledger.judging import Hit
+from gradledger.ledger.record import dataclass
 from gradledger.ledger.window import Tally, Window
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from gradledger.ledger.account import Account, Lost, Posting
 from gradledger.ledger.events import LossMeasured, OptimizerStepped
+from gradledger.ledger.record import dataclass, field
 from gradledger.ledger.site import Site
 
 

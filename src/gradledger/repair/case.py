@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from gradledger.ledger.record import dataclass
 from gradledger.ledger.site import Site
 from gradledger.repair.edits import Editor, Edits
 from gradledger.repair.locate import call_at, statement_at

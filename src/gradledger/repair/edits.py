@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import replace
 
+from gradledger.ledger.record import replace
 from gradledger.repair import layout
 from gradledger.repair.expressions import ATOMS, TIGHT, closing, in_parentheses, is_product, is_receiver
 from gradledger.repair.program import Place, Program

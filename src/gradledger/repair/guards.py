@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from gradledger.ledger.record import dataclass
 from gradledger.repair.locate import called
 from gradledger.repair.program import Program, before_of
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from collections.abc import Iterator
 from functools import cache
 
 import gradledger.repair
+from gradledger.ledger.modules import modules_in
 from gradledger.repair.apply import applied
 from gradledger.repair.case import Case
 from gradledger.repair.program import read
@@ -21,9 +21,8 @@ _MOST = 8
 @cache
 def repairers(code: str) -> tuple[Repairer, ...]:
     """The repairs for one code, found by looking into this folder: a new one is one new file."""
-    folder = gradledger.repair.__path__
-    names = [m.name for m in pkgutil.iter_modules(folder) if m.name.startswith(code.lower() + "_")]
-    modules = [importlib.import_module(f"gradledger.repair.{name}") for name in sorted(names)]
+    names = [name for name in modules_in(gradledger.repair.__path__) if name.startswith(code.lower() + "_")]
+    modules = [importlib.import_module(f"gradledger.repair.{name}") for name in names]
     found = (value for module in modules for value in vars(module).values() if isinstance(value, type))
     return tuple(kind() for kind in found if issubclass(kind, Repairer) and kind is not Repairer)
 

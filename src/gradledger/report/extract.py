@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from gradledger.audit.source import source_lines
+from gradledger.ledger.record import dataclass, field
 from gradledger.ledger.site import Site
 from gradledger.rules.finding import Finding
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from collections.abc import Callable
 from typing import cast
 
 import gradledger.report
 from gradledger.audit.answer import Answer
+from gradledger.ledger.modules import modules_in
 from gradledger.report.style import StreamFacts
 
 Renderer = Callable[[Answer, StreamFacts], str]
@@ -18,8 +18,8 @@ _ENDING = "_form"
 
 def form_names() -> tuple[str, ...]:
     """The names of the forms, without importing any of them."""
-    modules = pkgutil.iter_modules(gradledger.report.__path__)
-    return tuple(sorted(m.name.removesuffix(_ENDING) for m in modules if m.name.endswith(_ENDING)))
+    names = modules_in(gradledger.report.__path__)
+    return tuple(name.removesuffix(_ENDING) for name in names if name.endswith(_ENDING))
 
 
 def renderer(name: str) -> Renderer:

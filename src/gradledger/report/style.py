@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TextIO
 
+from gradledger.ledger.record import dataclass
 from gradledger.report.plain import ascii_only, harmless
 
 NARROWEST, WIDEST, USUAL = 60, 120, 80
@@ -88,7 +87,7 @@ def file_facts(environ: Mapping[str, str], cwd: str) -> StreamFacts:
 def working_directory() -> str:
     """The working directory, also when it was deleted meanwhile."""
     try:
-        return str(Path.cwd())
+        return os.getcwd()
     except OSError:
         return os.environ.get("PWD", os.sep)
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from functools import cache
 
 import gradledger.rules
+from gradledger.ledger.modules import modules_in
 from gradledger.rules.rule import Rule
 
 
 @cache
 def catalogue() -> tuple[Rule, ...]:
     """Every rule, in the order of the codes."""
-    names = [m.name for m in pkgutil.iter_modules(gradledger.rules.__path__) if m.name.startswith("gl")]
+    names = [name for name in modules_in(gradledger.rules.__path__) if name.startswith("gl")]
     for name in names:
         importlib.import_module(f"gradledger.rules.{name}")
     return tuple(sorted((rule() for rule in Rule.__subclasses__()), key=lambda rule: rule.code))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from gradledger.ledger.record import dataclass
 from gradledger.ledger.site import Site
 from gradledger.rules.finding import Certainty, Related
 

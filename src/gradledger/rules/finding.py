@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
 
+from gradledger.ledger.record import dataclass, field
 from gradledger.ledger.site import Site
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from gradledger.ledger.account import Account
 from gradledger.ledger.books import Books
 from gradledger.ledger.events import ClosureEvaluated, OptimizerStepped
+from gradledger.ledger.record import replace
 from gradledger.ledger.site import Site
 from gradledger.ledger.window import Window
 from gradledger.rules.draft import Draft, Numbers

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from gradledger.ledger.books import Books, OptimizerBook
+from gradledger.ledger.record import dataclass
 from gradledger.ledger.site import Site
 from gradledger.rules.draft import Draft, fixed
 from gradledger.rules.finding import Severity

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 from gradledger.ledger.books import Balance, Books
+from gradledger.ledger.record import dataclass, field
 from gradledger.ledger.site import Site
 from gradledger.rules.draft import Draft, fixed
 from gradledger.rules.finding import Severity

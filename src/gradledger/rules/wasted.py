@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from gradledger.ledger.account import Account, Lost
+from gradledger.ledger.record import dataclass
 from gradledger.ledger.site import Site
 from gradledger.ledger.window import Tally, Window
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from torch import Tensor
 
+from gradledger.ledger.record import dataclass
 from gradledger.runtime.cohort import Cohort
 
 _FEW = 16

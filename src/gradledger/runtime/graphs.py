@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from torch import Tensor
+
+from gradledger.ledger.record import dataclass
 
 MOST_NODES = 100_000
 

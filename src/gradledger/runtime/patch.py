@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from gradledger.ledger.record import dataclass
 
 _ABSENT = object()
 

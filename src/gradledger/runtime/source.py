@@ -6,9 +6,9 @@ import ast
 import linecache
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import lru_cache
 
+from gradledger.ledger.record import replace
 from gradledger.ledger.site import Site
 
 _COUNTED = re.compile(

@@ -38,15 +38,16 @@ class Attributes(Parts):
 
     def attribute(self, value: Value, name: str, node: ast.AST) -> Value:
         """`value.name`."""
+        kind = type(value)  # the usual kinds, quicker than by a match
+        if kind is External:
+            return External(f"{value.name}.{name}")
+        if kind is Tensor:
+            return self._tensor_attribute(value, name, node)
+        if kind is Instance:
+            return self._instance_attribute(value, name, node)
+        if kind is Unknown:
+            return self._unknown_attribute(value, name)
         match value:
-            case Instance():
-                return self._instance_attribute(value, name, node)
-            case Unknown():
-                return self._unknown_attribute(value, name)
-            case External():
-                return External(f"{value.name}.{name}")
-            case Tensor():
-                return self._tensor_attribute(value, name, node)
             case Parameters():
                 return self._parameters_attribute(value, name)
             case Gradient():

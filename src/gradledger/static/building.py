@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import lru_cache
 
 from gradledger.ledger import events as ev
 from gradledger.static.contexts import Contexts
@@ -134,16 +135,11 @@ class Building(Contexts):
         return None
 
     def _is_schedule(self, name: str, last: str, args: Args, kwargs: Named) -> bool:
-        given = [*args[:3], *kwargs.values()]
-        has = any(isinstance(a, Optimizer) for a in given) or any(
-            isinstance(a, Unknown) and isinstance(a.role, Optimizer) for a in given
-        )
         if ".lr_scheduler." in name:
             return True
-        return (
-            has
-            and bool(re.search(r"sched|LR$|warmup|anneal|cosine|decay", last, re.IGNORECASE))
-            and "adjust" not in last
+        return _sounds_like_a_schedule(last) and any(
+            isinstance(a, Optimizer) or (isinstance(a, Unknown) and isinstance(a.role, Optimizer))
+            for a in (*args[:3], *kwargs.values())
         )
 
     def _build_scheduler(self, kind: str, args: Args, kwargs: Named, node: ast.AST) -> Value:
@@ -224,3 +220,10 @@ def _divided_rate(node: ast.Call, kwargs: Named) -> bool:
     written = next((keyword.value for keyword in node.keywords if keyword.arg == "lr"), None)
     rate = kwargs.get("lr")
     return isinstance(written, ast.BinOp) or (isinstance(rate, Unknown) and "/" in rate.label)
+
+
+@lru_cache(maxsize=1024)
+def _sounds_like_a_schedule(name: str) -> bool:
+    return "adjust" not in name and bool(
+        re.search(r"sched|LR$|warmup|anneal|cosine|decay", name, re.IGNORECASE)
+    )

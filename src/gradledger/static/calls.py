@@ -39,7 +39,7 @@ class Calls(Functions):
             callee = self.evaluate(function)
         args: list[Value] = []
         for argument in node.args:
-            if isinstance(argument, ast.Starred):
+            if type(argument) is ast.Starred:
                 value = self.evaluate(argument.value)
                 args += value if isinstance(value, (list, tuple)) else [value]
             else:
@@ -53,27 +53,27 @@ class Calls(Functions):
                 kwargs.update({str(key): held for key, held in value.items()})
             else:
                 kwargs["**"] = value
-        for value in (*args, *kwargs.values()):
-            if isinstance(value, Gradient):
+        for value in (*args, *kwargs.values()) if kwargs else args:
+            if type(value) is Gradient:
                 self.looked_at |= value.accounts
         return self.apply(callee, args, kwargs, node)
 
     def apply(self, function: Value, args: Args, kwargs: Named, node: ast.AST) -> Value:
         """Call a value."""
+        kind = type(function)  # the usual kinds, quicker than by a match
+        if kind is Bound:
+            target = function.target
+            if type(target) is str:
+                return self.method(function.owner, target, args, kwargs, node)
+            return self._method(function.owner, target, args, kwargs, node)
+        if kind is External:
+            return self.external(function.name, args, kwargs, node)
+        if kind is Function:
+            return self.run_function(function, args, kwargs, node)
+        if kind is Builtin:
+            value: Value = function.call(self, args, kwargs, node)
+            return value
         match function:
-            case Function():
-                return self.run_function(function, args, kwargs, node)
-            case Bound(target=Function()):
-                target = function.target
-                assert isinstance(target, Function)
-                return self._method(function.owner, target, args, kwargs, node)
-            case Bound():
-                assert isinstance(function.target, str)
-                return self.method(function.owner, function.target, args, kwargs, node)
-            case Builtin():
-                return function.call(self, args, kwargs, node)
-            case External():
-                return self.external(function.name, args, kwargs, node)
             case ClassValue():
                 return self.instantiate(function, args, kwargs, node)
             case Model():

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import replace
 
 from gradledger.ledger import events as ev
+from gradledger.ledger.record import replace
 from gradledger.static.scale import LARGEST
 from gradledger.static.state import Keeping, State
 from gradledger.static.values import (

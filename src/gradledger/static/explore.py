@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections import deque
-from dataclasses import dataclass, replace
 
 from gradledger.ledger import events as ev
+from gradledger.ledger.record import dataclass, replace
 from gradledger.static.imports import FindModule
 from gradledger.static.machine import Machine, Start, starts
 from gradledger.static.scale import Scale
@@ -81,9 +81,10 @@ class _Explorer:
             story = tuple(
                 (type(event), event.site, getattr(event, "accounts", ())) for event in machine.events
             )
-            if hash(story) in told:
+            key = hash(story)
+            if key in told:
                 continue
-            told.add(hash(story))
+            told.add(key)
             if any(isinstance(event, ev.BackwardRan | ev.OptimizerStepped) for event in machine.events):
                 self.traces.append(
                     Trace(
@@ -135,15 +136,23 @@ def merged(events: list[ev.Event]) -> tuple[ev.Event, ...]:
         stands[account] = leader
         sizes[leader] = sizes.get(leader, 0) + 1
     joined: list[ev.Event] = []
+    # Equal events become one object, which the journal then recognises at sight.
+    known: dict[ev.Event, ev.Event] = {}
     for event in events:
         if isinstance(event, ev.AccountOpened):
             if stands[event.account] == event.account:
                 joined.append(replace(event, size=sizes[event.account]))
             continue
-        accounts = getattr(event, "accounts", None)
-        if accounts:
-            event = replace(event, accounts=tuple(dict.fromkeys(stands[a] for a in accounts)))  # type: ignore[call-arg]
-        joined.append(event)
+        made = known.get(event)
+        if made is None:
+            made = event
+            accounts = getattr(event, "accounts", None)
+            if accounts:
+                together = tuple(dict.fromkeys(stands[a] for a in accounts))
+                if together != accounts:
+                    made = replace(event, accounts=together)  # type: ignore[call-arg]
+            known[event] = made
+        joined.append(made)
     return tuple(joined)
 
 

@@ -20,15 +20,21 @@ class Expressions(Containers):
         self.budget -= 1
         if self.budget < 0:
             raise OutOfBudget
-        handler = _HANDLERS.get(type(node))
+        kind = type(node)
+        if kind is ast.Name:
+            return self._name(node)  # type: ignore[arg-type]
+        if kind is ast.Call:
+            return self.call(node)  # type: ignore[arg-type]
+        handler = _HANDLERS.get(kind)
         return self.unknown(self.at(node)) if handler is None else handler(self, node)
 
     def _name(self, node: ast.Name) -> Value:
         scope: Scope | None = self.scope
         name = node.id
         while scope is not None:
-            if name in scope.names:
-                return scope.names[name]
+            names = scope.names
+            if name in names:
+                return names[name]
             scope = scope.outer
         return self.lookup(name)
 
@@ -133,9 +139,7 @@ class Expressions(Containers):
 
 _HANDLERS: dict[type, Any] = {
     ast.Constant: Expressions._constant,
-    ast.Name: Expressions._name,
     ast.Attribute: Expressions._attribute,
-    ast.Call: lambda self, node: self.call(node),
     ast.BinOp: Expressions._binary,
     ast.UnaryOp: Expressions._unary,
     ast.Compare: Expressions._compare,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 
 from gradledger.static.unseen import Unseen
 from gradledger.static.values import Args, Context, Function, Instance, Named, Scope, Value
@@ -161,7 +160,7 @@ def _is_generator(function: Function) -> bool:
     body = function.node.body
     return (
         isinstance(body, list)
-        and re.search(r"\byield\b", function.unit.segment(body)) is not None
+        and "yield" in function.unit.segment(body)
         and any(
             isinstance(node, (ast.Yield, ast.YieldFrom))
             for statement in body

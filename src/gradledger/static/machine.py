@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from contextlib import suppress
-from dataclasses import dataclass
 
 from gradledger.ledger import events as ev
+from gradledger.ledger.record import dataclass
 from gradledger.static.imports import FindModule, Imports
 from gradledger.static.scale import EPOCHS, Scale
 from gradledger.static.state import Crash, Leave, OutOfBudget, Turning

@@ -196,7 +196,7 @@ class Modules(Tensors):
         if "loss" in name.lower() or "criterion" in name.lower():
             made.reduction, made.presumed = "mean", True
         label = model.label if isinstance(model, (Unknown, Instance)) else ""
-        if re.search(r"loss|criterion|objective", label, re.IGNORECASE):
+        if label and re.search(r"loss|criterion|objective", label, re.IGNORECASE):
             made.reduction, made.presumed = "mean", True
         return made
 

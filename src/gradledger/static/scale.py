@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from gradledger.ledger.record import dataclass, field
 
 STAND_IN = 3
 """What an unknown or large window length becomes."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Literal
 
 from gradledger.ledger import events as ev
+from gradledger.ledger.record import dataclass, field
 from gradledger.ledger.site import Site
 from gradledger.static.scale import Learnt, Scale
 from gradledger.static.unit import Unit
@@ -15,6 +15,8 @@ from gradledger.static.values import (
     NOTHING,
     Accelerator,
     Accounts,
+    Bound,
+    External,
     Function,
     Instance,
     Loader,
@@ -26,6 +28,9 @@ from gradledger.static.values import (
     Unknown,
     Value,
 )
+
+_EMPTY = frozenset((type(None), bool, int, float, str, Bound, External, Function, Optimizer))
+"""What certainly holds no parameters of a model; most attributes of objects are such."""
 
 
 class Way(Enum):
@@ -204,13 +209,14 @@ class State:
         scaled: int | None = None
         cut = False
         rows: int | None = None
+        tracked = not self.no_grad
         for origin in origins:
             if isinstance(origin, Tensor):
                 cut = cut or origin.cut
                 if origin.leaf is not None:
                     self.boxes[origin.leaf].sure = True
                 deps = deps | origin.deps if deps else origin.deps
-                parts = parts | origin.parts | {origin.serial}
+                parts = parts.union(origin.parts, (origin.serial,)) if tracked else parts
                 opaque = opaque or origin.opaque
                 if origin.reduced is not None:
                     reduced = origin.reduced
@@ -218,9 +224,9 @@ class State:
                 rows = origin.rows if rows is None else rows
             elif isinstance(origin, Unknown) and origin.role == "leaf" and origin.account is not None:
                 deps = deps | {origin.account}
-        if self.no_grad:
+        if not tracked:
             cut = cut or bool(deps)
-            deps, parts = NOTHING, frozenset()
+            deps = NOTHING
         if len(parts) > 60:
             parts = frozenset(sorted(parts)[-40:])
         made = Tensor(
@@ -251,6 +257,11 @@ class State:
 
     def accounts_of(self, value: Value, seen: set[int] | None = None, *, hidden: bool = False) -> Accounts:
         """The accounts of all parameters inside a model; with the hidden ones, those in plain lists, too."""
+        kind = type(value)
+        if kind in _EMPTY:
+            return NOTHING
+        if kind is Model and not value.children and not value.attrs:
+            return NOTHING if value.account is None else frozenset((value.account,))
         seen = set() if seen is None else seen
         if id(value) in seen:
             return NOTHING
@@ -274,11 +285,8 @@ class State:
                 found = frozenset((value.account,))
                 for child in value.attrs.values():
                     found |= self.accounts_of(child, seen)
-            case list() | tuple():
-                for child in value:
-                    found |= self.accounts_of(child, seen)
-            case dict():
-                for child in value.values():
+            case list() | tuple() | dict():
+                for child in value.values() if isinstance(value, dict) else value:
                     found |= self.accounts_of(child, seen)
         return found
 

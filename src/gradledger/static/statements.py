@@ -7,7 +7,7 @@ from typing import Any
 
 from gradledger.ledger import events as ev
 from gradledger.static.loops import Loops
-from gradledger.static.state import Leave, Way
+from gradledger.static.state import Leave, OutOfBudget, Way
 from gradledger.static.values import ClassValue, External, Function, Scope, Value
 
 
@@ -19,7 +19,9 @@ class Statements(Loops):
     def execute(self, body: list[ast.stmt]) -> Way | None:
         """Run statements until one leaves."""
         for node in body:
-            self.spend()
+            self.budget -= 1
+            if self.budget < 0:
+                raise OutOfBudget
             handler = _HANDLERS.get(type(node))
             if handler is not None:
                 way: Way | None = handler(self, node)

@@ -12,9 +12,9 @@ from gradledger.ledger.site import Site
 _DIRECT = re.compile(
     r"\.\s*(?:backward|manual_backward|step|zero_grad|unscale_|clip_grad_norm_|clip_grad_value_|no_sync"
     r"|accumulate|set_requires_gradient_sync|clip_gradients|unscale_gradients)\s*\("
-    r"|\bclip_grad_norm_\s*\(|\bclip_grad_value_\s*\(|\.grad\b|\bzero_grad\b|\b\w*[sS]cal(?:er|ing)\w*\.(?:update|scale)\s*\("
-    r"|require_backward_grad_sync"
+    r"|\bclip_grad_norm_\s*\(|\bclip_grad_value_\s*\(|\.grad\b|\bzero_grad\b|require_backward_grad_sync"
 )
+_SCALES = re.compile(r"[sS]cal(?:er|ing)\w*\.(?:update|scale)\s*\(")
 _LEAVES = re.compile(
     r"^\s*(?:continue|break|return|raise)\b|[:;]\s*(?:continue|break|return|raise)\b", re.MULTILINE
 )
@@ -78,6 +78,7 @@ class Unit:
         self._leaving: dict[int, bool] = {}
         self._heads: dict[int, tuple[bool, bool]] = {}
         self._inert: dict[int, bool] = {}
+        self._segments: dict[tuple[int, int], str] = {}
 
     def site(self, node: ast.AST, function: str = "<module>") -> Site:
         """Where a node is."""
@@ -106,10 +107,17 @@ class Unit:
         """The text of statements in a row."""
         if not nodes:
             return ""
-        first, last = nodes[0].lineno, nodes[-1].end_lineno or nodes[-1].lineno
+        ends = id(nodes[0]), id(nodes[-1])
+        known = self._segments.get(ends)
+        if known is None:
+            known = self._segments[ends] = self._cut(nodes[0], nodes[-1])
+        return known
+
+    def _cut(self, start: ast.stmt, end: ast.stmt) -> str:
+        first, last = start.lineno, end.end_lineno or end.lineno
         if first == last:
             line = self.lines[first - 1] if first <= len(self.lines) else ""
-            return line.encode()[nodes[0].col_offset : nodes[-1].end_col_offset].decode("utf-8", "ignore")
+            return line.encode()[start.col_offset : end.end_col_offset].decode("utf-8", "ignore")
         return "".join(self.lines[first - 1 : last])
 
     @cached_property
@@ -124,7 +132,7 @@ class Unit:
         names: set[str] = set()
         for node, _ in self.functions:
             text = self.segment(node.body)
-            if _DIRECT.search(text):
+            if direct(text):
                 names.add(node.name)
             else:
                 pending.append((node.name, set(CALLED.findall(text))))
@@ -152,7 +160,7 @@ class Unit:
         known = self._relevant.get(id(nodes[0]))
         if known is None:
             text = self.segment(nodes)
-            known = bool(_DIRECT.search(text) or _BUILDS.search(text))
+            known = direct(text) or _BUILDS.search(text) is not None
             known = known or self.calls_one_that_matters(text)
             self._relevant[id(nodes[0])] = known
         return known
@@ -160,7 +168,7 @@ class Unit:
     def acts(self, nodes: list[ast.stmt]) -> bool:
         """Whether these statements themselves differentiate, clear or step."""
         text = self.segment(nodes)
-        return _DIRECT.search(text) is not None or self.calls_one_that_matters(text)
+        return direct(text) or self.calls_one_that_matters(text)
 
     def clears(self, nodes: list[ast.stmt]) -> bool:
         """Whether these statements themselves clear gradients."""
@@ -234,4 +242,4 @@ def _functions(
 
 def direct(text: str) -> bool:
     """Whether the text itself deals with gradients."""
-    return _DIRECT.search(text) is not None
+    return _DIRECT.search(text) is not None or _SCALES.search(text) is not None

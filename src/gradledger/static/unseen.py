@@ -33,24 +33,16 @@ _MODEL_USES = frozenset(
     }
 )
 
-_MODEL_NAME = re.compile(
-    r"model|net|encoder|decoder|generator|discriminator|critic|actor|policy|backbone|head|^[DG]$",
-    re.IGNORECASE,
+# Compiled by `re` when they are first used, which in most programs they are not.
+_MODEL_NAME = (
+    r"(?i)model|net|encoder|decoder|generator|discriminator|critic|actor|policy|backbone|head|^[DG]$"
 )
-
-_STEPS = re.compile(r"step|backward|zero|optimi[sz]|train|update|scaler|fit", re.IGNORECASE)
-
-
-_HARMLESS = re.compile(
-    r"lr|rate|sched|warmup|save|load|log|print|check|state|resume|eval|test|valid|plot|summar|prepare|initialize"
-    r"|wrap|distributed|ema|swa|len|isinstance|id|type",
-    re.IGNORECASE,
+_STEPS = r"(?i)step|backward|zero|optimi[sz]|train|update|scaler|fit"
+_HARMLESS = (
+    r"(?i)lr|rate|sched|warmup|save|load|log|print|check|state|resume|eval|test|valid|plot|summar|prepare"
+    r"|initialize|wrap|distributed|ema|swa|len|isinstance|id|type"
 )
-
-
-_MAY_CLEAR = re.compile(
-    r"zero|clear|reset|finish|begin|end_|after|before|post_|pre_|update|step", re.IGNORECASE
-)
+_MAY_CLEAR = r"(?i)zero|clear|reset|finish|begin|end_|after|before|post_|pre_|update|step"
 
 
 class Unseen(Statements):
@@ -88,7 +80,7 @@ class Unseen(Statements):
             return False
         if uses & _MODEL_USES:
             return True
-        return bool(_MODEL_NAME.search(name)) and "loss" not in name.lower()
+        return bool(re.search(_MODEL_NAME, name)) and "loss" not in name.lower()
 
     def watch_out(self, name: str, args: Args, kwargs: Named) -> None:
         """Something that cannot be seen is given an optimizer: it may do anything with it."""
@@ -101,15 +93,16 @@ class Unseen(Statements):
             isinstance(value, Model) or (isinstance(value, Instance) and value.cls.is_module)
             for value in given
         )
-        if models and _MAY_CLEAR.search(last):
+        if models and re.search(_MAY_CLEAR, last):
             self.doubts.add("GL101")
         if not optimizers:
             return
-        if not _HARMLESS.search(last):
+        if not re.search(_HARMLESS, last):
             self.doubts.add("GL101")
         losses = any(isinstance(value, Tensor) and value.deps for value in given)
         if losses or (
-            _STEPS.search(last) and not re.search(r"sched|lr|warmup|resume|load|save", last, re.IGNORECASE)
+            re.search(_STEPS, last)
+            and not re.search(r"sched|lr|warmup|resume|load|save", last, re.IGNORECASE)
         ):
             for optimizer in optimizers:
                 optimizer.untold = True

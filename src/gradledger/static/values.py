@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from gradledger.ledger.record import dataclass, field
 from gradledger.ledger.site import Site
 
 if TYPE_CHECKING:
@@ -155,7 +155,9 @@ class ClassValue:
 
     def find(self, name: str) -> Value:
         """A class attribute, or None."""
-        for cls in self.lineage():
+        if name in self.attrs:
+            return self.attrs[name]
+        for cls in self.lineage() if self.bases else ():
             if name in cls.attrs:
                 return cls.attrs[name]
         return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from lsprotocol import types
@@ -13,6 +12,7 @@ from gradledger.integrations.lsp.analysis import Analysis, Surroundings, analyse
 from gradledger.integrations.lsp.diagnostics import Address, Diagnoser
 from gradledger.integrations.lsp.measured import Measured
 from gradledger.integrations.lsp.source import Source
+from gradledger.ledger.record import dataclass
 from gradledger.repair.text_lines import split_lines
 from gradledger.rules.finding import Certainty, Edit, Finding
 

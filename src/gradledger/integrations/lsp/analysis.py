@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gradledger.audit.answer import Answer, Checked
@@ -20,6 +19,7 @@ from gradledger.checking.program import Judged, ProgramError
 from gradledger.checking.relocation import relocated
 from gradledger.checking.syntax import nested
 from gradledger.integrations.lsp.source import Source, plain
+from gradledger.ledger.record import dataclass, field, replace
 from gradledger.rules.finding import Finding
 
 

@@ -8,7 +8,6 @@ import threading
 import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from typing import TypeVar
 
 from lsprotocol import types
@@ -20,6 +19,7 @@ from gradledger.integrations.lsp.analysis import Analysis, Surroundings, analyse
 from gradledger.integrations.lsp.diagnostics import Diagnoser
 from gradledger.integrations.lsp.source import Source
 from gradledger.integrations.lsp.texts import Texts, path_of
+from gradledger.ledger.record import dataclass, field
 
 REST = 0.15
 """Seconds without a change after which the text is taken to be more than half a word."""

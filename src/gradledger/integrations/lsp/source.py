@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from gradledger.checking.document import Document
 from gradledger.checking.notebook import Notebook
 from gradledger.checking.splicing import spliced
+from gradledger.ledger.record import dataclass, replace
 from gradledger.rules.finding import Edit
 
 

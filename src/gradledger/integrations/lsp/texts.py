@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
 
 from lsprotocol import types
 from pygls.uris import to_fs_path
 
 from gradledger.integrations.lsp.measured import Measured
 from gradledger.integrations.lsp.source import Part, Source
+from gradledger.ledger.record import dataclass, field, replace
 
 
 @dataclass(slots=True)
