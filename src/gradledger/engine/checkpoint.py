@@ -52,6 +52,7 @@ def state_of(cycle: Cycle, position: Position, names: Mapping[int, str]) -> dict
         "position": position.state_dict(),
         "scaling": cycle.scaling.state_dict(),
         "schedules": cycle.schedules.state_dict(),
+        "statistics": None if cycle.statistics is None else cycle.statistics.state_dict(),
     }
 
 
@@ -102,6 +103,8 @@ def load(
         unit=state["unit"],
         site=site,
     )
+    if cycle.statistics is not None:
+        cycle.statistics.load_state_dict(state.get("statistics"))
     if window is not None:
         opened = Site(*window["opened_at"])
         ran = BackwardRan(opened, (1,), scaled_by=None if cycle.scaling.scaler is None else 1)

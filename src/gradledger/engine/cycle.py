@@ -12,11 +12,12 @@ from gradledger.engine import custody
 from gradledger.engine.books import Books
 from gradledger.engine.closing import Closing, Plan
 from gradledger.engine.counting import SOLE, Totals, Window, exchange, unit_for
-from gradledger.engine.differentiating import differentiate, nothing
+from gradledger.engine.differentiating import Pass, differentiate, nothing
 from gradledger.engine.policy import Policy, Tail
 from gradledger.engine.precision import Scaling, WideGradients, full_precision
 from gradledger.engine.scheduling import Schedules
 from gradledger.engine.update import Outcome, Update
+from gradledger.engine.window_statistics import WindowStatistics
 from gradledger.ledger.errors import LedgerError
 from gradledger.ledger.site import Site
 from gradledger.parallel.reduction import Reduction
@@ -56,7 +57,7 @@ class Cycle:
         self._closing = closing
         self._wide = wide
         self._reread = reread
-        self._summed = summed
+        self.summed = summed
         self._clips = clips
         self._nonfinite = nonfinite
         self._to_none = to_none
@@ -82,13 +83,20 @@ class Cycle:
         self.closed_at: Site | None = None
         self.last_update: Update | None = None
         self.listeners: list[Callable[[Update], None]] = []
+        self.openers: list[Callable[[int | None], bool]] = []
+        """Told of every window that opens how long it will be, if that is known, until they answer True."""
+        self.statistics: WindowStatistics | None = None
+        self.closes = False
+        """The micro-batch being added is the last of its window."""
         self._inputs: Sequence[Tensor] = ()
         self._seal: tuple[Tensor, Tensor, int] | None = None
         self._root: tuple[float, torch.dtype, Tensor] | None = None
 
     # -- adding a micro-batch ---------------------------------------------------------------------------
 
-    def add(self, terms: list[Term], site: Site, *, last: bool) -> Update | None:
+    def add(
+        self, terms: list[Term], site: Site, *, last: bool, through: Pass = differentiate
+    ) -> Update | None:
         """Differentiate a micro-batch's loss into the window; the update if that closes it."""
         window = self.window
         if window is None or self.damaged is not None or self.closed_at is not None:
@@ -101,16 +109,17 @@ class Cycle:
             self._agree_on_unit(terms[0][2])
         count = terms[0][2]
         closes = last or self.ends or self._policy.fills(window, count, self.length, self.reduction.ranks)
+        self.closes = closes
         reduces = self.reduction.before_backward(last=closes)
         try:
-            self._differentiate(terms, reduces=reduces is True)
+            self._differentiate(terms, through, reduces=reduces is True)
         except BaseException:
             self._abandon(site)
             raise
         if not window.micro_batches:
             self._check_reached(terms, site)
         for name, loss, number in terms:
-            window.tally(name).add(loss, float(number > 0) if self._summed else number, number)
+            window.tally(name).add(loss, float(number > 0) if self.summed else number, number)
         window.micro_batches += 1
         self.books.backward(site, scaled=self.scaling.scaler is not None, reduced=reduces)
         if closes:
@@ -135,6 +144,7 @@ class Cycle:
         self.window = Window()
         self.length = self._policy.length(self.windows)
         self.scaling.open()
+        self.openers = [opener for opener in self.openers if not opener(self.length)]
         isolated = custody.several() if self._isolate is None else self._isolate
         # FSDP2 differentiates with respect to gathered copies that nobody outside can name.
         isolated = isolated and not self.reduction.needs_equal_passes
@@ -155,16 +165,16 @@ class Cycle:
         most = self.reduction.extremes(count)[1]
         self.unit = unit_for(most) if most > 0 else 0.0
 
-    def _differentiate(self, terms: list[Term], *, reduces: bool) -> None:
+    def _differentiate(self, terms: list[Term], through: Pass, *, reduces: bool) -> None:
         several = len(terms) > 1 or (terms[0][0] != SOLE)
         if not several and not self.buffers:
-            self._one_pass(terms[0][1], terms[0][2], reduces=reduces, keep_graph=False)
+            self._one_pass(terms[0][1], terms[0][2], through, reduces=reduces, keep_graph=False)
             return
         held = self.buffers.pop(SOLE, None)
         assert held is None
         for number, (name, loss, count) in enumerate(terms, 1):
             self._show(self.buffers.get(name))
-            self._one_pass(loss, count, reduces=False, keep_graph=number < len(terms))
+            self._one_pass(loss, count, through, reduces=False, keep_graph=number < len(terms))
             self.buffers[name] = [p.grad for p in self.parameters]
         self._show(None)
 
@@ -173,8 +183,10 @@ class Cycle:
         for index, p in enumerate(self.parameters):
             p.grad = None if gradients is None else gradients[index]
 
-    def _one_pass(self, loss: Tensor, count: float, *, reduces: bool, keep_graph: bool) -> None:
-        weight = (1.0 if self._summed and count else count) / self.unit if count else 0.0
+    def _one_pass(
+        self, loss: Tensor, count: float, through: Pass, *, reduces: bool, keep_graph: bool
+    ) -> None:
+        weight = (1.0 if self.summed and count else count) / self.unit if count else 0.0
         if not weight and not self.reduction.needs_equal_passes:
             if not reduces:
                 return
@@ -186,7 +198,7 @@ class Cycle:
         root = self._root
         if root is None or root[0] != factor or root[1] != loss.dtype or root[2].shape != loss.shape:
             root = self._root = (factor, loss.dtype, torch.full_like(loss, factor, requires_grad=False))
-        differentiate(loss, root[2], self._inputs, keep_graph=keep_graph)
+        through(loss, root[2], self._inputs, keep_graph=keep_graph)
 
     def _abandon(self, site: Site) -> None:
         """A backward failed half way."""
@@ -249,6 +261,8 @@ class Cycle:
         rate = self._keeper.rate()
         if outcome == "applied":
             self._apply(plan, site)
+            if self.statistics is not None:
+                self.statistics.commit()
         else:
             self.books.skipped(site)
         lost_precision = self.scaling.now <= 1.0
@@ -330,6 +344,8 @@ class Cycle:
             self._wide.widen()
         self.books.cleared(site, to_none=self._to_none)
         self.buffers.clear()
+        if self.statistics is not None:
+            self.statistics.forget()
         self.window = self._seal = self.damaged = None
 
     # -- around the data's end --------------------------------------------------------------------------
