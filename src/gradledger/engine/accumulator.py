@@ -16,9 +16,12 @@ from torch import Tensor, nn
 from torch.amp.grad_scaler import GradScaler
 from torch.optim import Optimizer
 
-from gradledger.engine import checkpoint, inputs
+from gradledger.engine import batchnorm as normalisers
+from gradledger.engine import checkpoint, inputs, nesting
 from gradledger.engine.batches import Position, Walk
+from gradledger.engine.batchnorm import Statistics
 from gradledger.engine.books import Books
+from gradledger.engine.cached import CoupledLoss, Encode, micro_batches, replay_in
 from gradledger.engine.clipping import checked_clip
 from gradledger.engine.closing import Closing
 from gradledger.engine.custody import Custody
@@ -28,6 +31,8 @@ from gradledger.engine.policy import Every, Policy, Tail
 from gradledger.engine.precision import Precision, Scaling, WideGradients
 from gradledger.engine.scheduling import Schedules
 from gradledger.engine.update import Update
+from gradledger.engine.verification import Verification
+from gradledger.engine.verify import LossFn, verify
 from gradledger.parallel.choosing import reduction_for
 from gradledger.parallel.fsdp2 import Traffic
 
@@ -62,6 +67,7 @@ class Accumulator:
         isolate: Let a backward reach only this accumulator's parameters; None: while several exist.
         group: Process group or device mesh of the data-parallel ranks, where the model does not tell.
         traffic: With FSDP2, reduce per "micro_batch" (less memory) or per "window" (less traffic).
+        batchnorm: Move running statistics per "micro_batch", as torch does, or once per "window".
     """
 
     def __init__(
@@ -85,6 +91,7 @@ class Accumulator:
         isolate: bool | None = None,
         group: Any = None,
         traffic: Traffic = "micro_batch",
+        batchnorm: Statistics = "micro_batch",
     ) -> None:
         site = caller()
         self._models = inputs.models(model)
@@ -93,6 +100,7 @@ class Accumulator:
         inputs.one_of(reduction, ("mean", "sum"), "reduction")
         inputs.one_of(nonfinite, ("skip", "warn", "raise"), "nonfinite")
         inputs.one_of(traffic, ("micro_batch", "window"), "traffic")
+        inputs.one_of(batchnorm, ("micro_batch", "window"), "batchnorm")
         policy = Policy(every, target_count)
         schedules = Schedules(scheduler, epoch_scheduler)
         parameters = self._parameters()
@@ -117,13 +125,14 @@ class Accumulator:
             reduction=put_together,
             closing=Closing(self._optimizers, custody, clip, put_together, wide),
             wide=wide,
-            reread=self._parameters,
+            reread=_weakly(weakref.WeakMethod(self._parameters)),
             summed=reduction == "sum",
             clips=clip.norm is not None or clip.value is not None,
             nonfinite=nonfinite,
             to_none=not keep_buffers,
             isolate=isolate,
         )
+        normalisers.settle(normalisers.layers(self._models), batchnorm, self._cycle, site)
         self._alarm = weakref.finalize(self, _say_what_is_lost, books)
 
     def _parameters(self) -> list[Tensor]:
@@ -153,6 +162,54 @@ class Accumulator:
             last: Close the window after this one.
         """
         return self._cycle.add(inputs.terms(loss, count, self._device), caller(), last=last)
+
+    def cached_backward(
+        self,
+        encode: Encode,
+        batch: Any,
+        loss_fn: CoupledLoss,
+        *,
+        micro_batch: int | None,
+        count: float | Tensor | None = None,
+        last: bool = False,
+    ) -> Update | None:
+        """Add a batch whose loss compares its samples with each other, as one micro-batch of the window.
+
+        Args:
+            encode: From a part of the batch to its embeddings; several encoders give a tuple or a dict.
+            batch: The whole batch.
+            loss_fn: From the embeddings of the whole batch to one number.
+            micro_batch: How many samples are encoded at once; None if `batch` is a list of micro-batches.
+            count: What the loss weighs in its window; the number of samples unless told.
+            last: Close the window after this one.
+        """
+        site = caller()
+        parts = micro_batches(batch, micro_batch)
+        number = sum(map(nesting.samples, parts)) if count is None else count
+        replay = replay_in(self._cycle, encode, parts, loss_fn)
+        return self._cycle.add(
+            inputs.terms(replay.loss, number, self._device), site, last=last, through=replay.differentiate
+        )
+
+    def verify(
+        self,
+        batches: Iterable[Batch],
+        loss_fn: LossFn[Batch],
+        *,
+        collate: Callable[[list[Batch]], Batch] | None = None,
+        tolerance: float | None = None,
+    ) -> Verification:
+        """Compare the gradient of a window with that of one full batch; nothing is changed by it.
+
+        Args:
+            batches: The micro-batches of one window.
+            loss_fn: From a batch to its loss, to (loss, count), or to named terms with a count each.
+            collate: Makes one batch of the list of micro-batches; they are concatenated unless told.
+            tolerance: The relative error that still counts as equal.
+        """
+        return verify(
+            self._cycle, self._models, self._names, list(batches), loss_fn, collate, tolerance=tolerance
+        )
 
     def flush(self) -> Update | None:
         """Close the open window now, however short; None if none is open.
@@ -208,6 +265,8 @@ class Accumulator:
             self._cycle.closed_at = site
             self._alarm.detach()
             self._custody.release()
+            if self._cycle.statistics is not None:
+                self._cycle.statistics.close()
             if self._wide is not None:
                 self._wide.release()
 
@@ -242,6 +301,17 @@ class Accumulator:
 
     def __repr__(self) -> str:
         return f"<gradledger.Accumulator: {self.step} updates applied, {self.waiting} micro-batches waiting>"
+
+
+def _weakly(method: weakref.WeakMethod[Callable[[], list[Tensor]]]) -> Callable[[], list[Tensor]]:
+    """A call that does not keep its owner: an accumulator is gone, and so is its hold on others, at once."""
+
+    def call() -> list[Tensor]:
+        found = method()
+        assert found is not None
+        return found()
+
+    return call
 
 
 def _say_what_is_lost(books: Books) -> None:
