@@ -88,16 +88,23 @@ def test_shards(traffic):
         fully_shard(model, mesh=init_device_mesh("cpu", (2,)))
         optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
         acc = gradledger.Accumulator(model, optimizer, every=2, traffic=traffic)
+        told = []
+        tell = model.set_requires_gradient_sync
+        model.set_requires_gradient_sync = lambda reduce: (told.append(reduce), tell(reduce))
         for number in (0, 1):
             x = batch(rank, number)
             parts = 3 if number == 0 else 2  # as many on both ranks, of different sizes
             acc.cached_backward(model, x, loss, micro_batch=-(-len(x) // parts))
         acc.close()
         after = torch.cat([p.detach().full_tensor().reshape(-1) for p in model.parameters()])
-        return acc.step, before - after
+        return acc.step, told, before - after
 
-    (steps, one), (_, other) = together(work)
+    (steps, told, one), (_, _, other) = together(work)
     assert steps == 1
+    # Once for the loss and once for each replay; of each pass the last word counts.
+    passes = [told[1:4], told[5:7]]
+    each = traffic == "micro_batch"
+    assert passes == [[each] * 3, [each, True]]
     assert torch.equal(one, other)
     reference = expected(with_temperature=False)
     assert float((one - reference).norm() / reference.norm()) <= 1e-10
@@ -153,3 +160,21 @@ def test_verification_of_replicas_is_local_and_talks_to_nobody():
     assert steps == 1
     assert error <= 1e-12
     assert all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+def test_statistics_of_replicas_are_those_of_each_ranks_window():
+    def work(rank: int):
+        model = DistributedDataParallel(nn.Sequential(nn.BatchNorm1d(5).double()))
+        full = nn.BatchNorm1d(5).double()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
+        acc = gradledger.Accumulator(model, optimizer, every=2, batchnorm="window")
+        for x in acc.batches([batch(rank, 0), batch(rank, 1)]):
+            acc.backward(model(x).square().mean(), count=len(x))
+        acc.close()
+        full(torch.cat([batch(rank, 0), batch(rank, 1)]))
+        layer = model.module[0]
+        return float((layer.running_mean - full.running_mean).abs().max()), int(layer.num_batches_tracked)
+
+    for error, tracked in together(work):
+        assert error <= 1e-12
+        assert tracked == 1

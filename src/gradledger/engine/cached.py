@@ -11,9 +11,9 @@ from torch import Tensor
 
 from gradledger.engine import nesting
 from gradledger.engine.cycle import Cycle
-from gradledger.engine.differentiating import differentiate, differentiate_all
+from gradledger.engine.differentiating import differentiate_all, openly
 from gradledger.engine.randomness import Randomness
-from gradledger.engine.rehearsal import rehearsal
+from gradledger.engine.rehearsal import modules_of, rehearsal
 from gradledger.ledger.errors import LedgerError
 
 Encode = Callable[[Any], Any]
@@ -47,6 +47,7 @@ def cached_backward(
         no_sync: Of a DistributedDataParallel model, so that only the last micro-batch is reduced.
     """
     replay = Replay(encode, micro_batches(batch, micro_batch), loss_fn)
+    replay.run = openly
     quiet = no_sync or contextlib.nullcontext
     replay.around = lambda final: contextlib.nullcontext() if final else quiet()
     replay.differentiate(replay.loss, torch.ones_like(replay.loss), ())
@@ -101,6 +102,8 @@ class Replay:
         self._states: list[Randomness] = []
         self.around: Callable[[bool], contextlib.AbstractContextManager[Any]] = _anywhere
         """What a replay runs in; told whether it is the last one."""
+        self.run = differentiate_all
+        """What differentiates; the accumulator keeps its own books of it."""
         outputs = self._first_look()
         self._sizes = [[each.shape[0] for each in nesting.tensors(o)] for o in outputs]
         whole = nesting.mapped(nesting.concatenate(outputs, "encode(...)"), _leaf)
@@ -115,7 +118,8 @@ class Replay:
 
     def _first_look(self) -> list[Any]:
         outputs = []
-        with rehearsal(speak_of_batchnorm=True), torch.no_grad(), self._precision():
+        known = modules_of(self._encode)
+        with rehearsal(known, speak_of_batchnorm=True), torch.no_grad(), self._precision():
             for part in self._parts:
                 self._states.append(Randomness.take())
                 outputs.append(self._encode(part))
@@ -132,7 +136,7 @@ class Replay:
         leaves = [each for each in self._tensors if each.requires_grad]
         try:
             with _full_precision(leaves):
-                differentiate(loss, root, [*inputs, *leaves] if inputs else (), keep_graph=keep_graph)
+                self.run([loss], [root], [*inputs, *leaves] if inputs else (), keep_graph=keep_graph)
             for number, (part, state) in enumerate(zip(self._parts, self._states, strict=True)):
                 state.restore()
                 torch.clear_autocast_cache()
@@ -161,7 +165,7 @@ class Replay:
                 raise ValueError("the embeddings need no gradient: encode(...) detaches them, or is frozen")
             return
         with _full_precision(outputs):
-            differentiate_all([output for output, _ in roots], [root for _, root in roots], inputs)
+            self.run([output for output, _ in roots], [root for _, root in roots], inputs)
 
 
 def _leaf(tensor: Tensor) -> Tensor:

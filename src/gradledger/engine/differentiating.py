@@ -31,20 +31,22 @@ def differentiate(loss: Tensor, root: Tensor, inputs: Sequence[Tensor], *, keep_
         torch.autograd.backward(loss, root, retain_graph=keep_graph, inputs=list(inputs) or None)
 
 
-def differentiate_all(outputs: Sequence[Tensor], roots: Sequence[Tensor], inputs: Sequence[Tensor]) -> None:
+def differentiate_all(
+    outputs: Sequence[Tensor], roots: Sequence[Tensor], inputs: Sequence[Tensor], *, keep_graph: bool = False
+) -> None:
     """Add what several outputs, each with a gradient of its own, give to `.grad`."""
     if _run is not None and all(type(output) is Tensor for output in outputs):
-        _run(
-            tuple(outputs),
-            tuple(roots),
-            False,
-            False,
-            tuple(inputs),
-            allow_unreachable=True,
-            accumulate_grad=True,
-        )
+        given = (tuple(outputs), tuple(roots), keep_graph, False, tuple(inputs))
+        _run(*given, allow_unreachable=True, accumulate_grad=True)
     else:
-        torch.autograd.backward(list(outputs), list(roots), inputs=list(inputs) or None)
+        openly(outputs, roots, inputs, keep_graph=keep_graph)
+
+
+def openly(
+    outputs: Sequence[Tensor], roots: Sequence[Tensor], inputs: Sequence[Tensor], *, keep_graph: bool = False
+) -> None:
+    """The same by torch's own function, for everybody who watches it."""
+    torch.autograd.backward(list(outputs), list(roots), retain_graph=keep_graph, inputs=list(inputs) or None)
 
 
 def nothing(parameters: Sequence[Tensor]) -> Tensor:

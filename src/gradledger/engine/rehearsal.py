@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from torch import Tensor, nn
+from torch._compile import _disable_dynamo
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.module import register_module_forward_pre_hook
+from torch.nn.parameter import is_lazy
 
 from gradledger.engine.lines import caller
 
@@ -28,21 +31,43 @@ def rehearsal(modules: Sequence[nn.Module] = (), *, speak_of_batchnorm: bool = F
     global _depth
     kept = _Buffers()
 
-    def before(module: nn.Module, _: Any) -> None:
+    @_disable_dynamo
+    def before(module: nn.Module, _: Any = None) -> None:
         if speak_of_batchnorm and isinstance(module, _BatchNorm) and module.training:
             _say_that_batchnorm_couples()
         kept.lend(module)
 
-    for module in modules:
-        kept.lend(module)
-    hook = register_module_forward_pre_hook(before)
-    _depth += 1
-    try:
+    with contextlib.ExitStack() as stack:
+        _depth += 1
+        stack.callback(_leave)
+        stack.callback(kept.put_back)
+        # A compiled model is not asked while it runs: it would be compiled again for the question.
+        compiled = any(map(_is_compiled, modules))
+        for module in modules:
+            before(module) if compiled else kept.lend(module)
+        if not compiled:
+            stack.callback(register_module_forward_pre_hook(before).remove)
         yield
-    finally:
-        _depth -= 1
-        hook.remove()
-        kept.put_back()
+
+
+def _leave() -> None:
+    global _depth
+    _depth -= 1
+
+
+def _is_compiled(module: nn.Module) -> bool:
+    return hasattr(module, "_orig_mod") or getattr(module, "_compiled_call_impl", None) is not None
+
+
+def modules_of(function: Any) -> list[nn.Module]:
+    """The modules that a function is, belongs to, or has within reach."""
+    try:
+        seen = inspect.getclosurevars(function)
+        reach = [*seen.nonlocals.values(), *seen.globals.values()]
+    except TypeError:
+        reach = []
+    reach += [function, getattr(function, "__self__", None)]
+    return [module for each in reach if isinstance(each, nn.Module) for module in each.modules()]
 
 
 class _Buffers:
@@ -60,14 +85,19 @@ class _Buffers:
             return
         self._originals[module] = dict(module._buffers)
         for name, buffer in module._buffers.items():
-            if buffer is not None:
+            if buffer is not None and not is_lazy(buffer):
                 # Modules that share a buffer go on sharing it.
                 module._buffers[name] = self._copies.setdefault(id(buffer), buffer.detach().clone())
 
     def put_back(self) -> None:
         for module, buffers in self._originals.items():
-            module._buffers.clear()
-            module._buffers.update(buffers)
+            for name, original in buffers.items():
+                now = module._buffers.get(name)
+                if original is not None and is_lazy(original):
+                    continue  # it has come to life in place
+                # One of another shape is a cache that has grown, and the module counts on it.
+                if original is None or now is None or now.shape == original.shape:
+                    module._buffers[name] = original
 
 
 def _say_that_batchnorm_couples() -> None:

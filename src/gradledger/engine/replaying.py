@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -82,7 +83,7 @@ class Replaying:
 
     def _terms(self, batch: Any) -> list[Term]:
         # Every look starts from the same buffers: some modules change them whenever they run.
-        with rehearsal(self._modules), torch.enable_grad(), self._cycle.scaling.fresh():
+        with _uncompiled(), rehearsal(self._modules), torch.enable_grad(), self._cycle.scaling.fresh():
             given = self._loss_fn(batch)
         count: Any = None
         if isinstance(given, tuple):
@@ -118,6 +119,12 @@ class Replaying:
             else:
                 whole = gradient.to_dense() if gradient.is_sparse else gradient
                 yield whole.detach().reshape(-1)[::stride].cpu().double()
+
+
+def _uncompiled() -> contextlib.AbstractContextManager[Any]:
+    """Compiled models run as they were written, where torch can be asked for that (from 2.6 on)."""
+    stance = getattr(torch.compiler, "set_stance", None)
+    return contextlib.nullcontext() if stance is None else stance("force_eager")
 
 
 def _finite(gradients: Sequence[Tensor | None]) -> bool:

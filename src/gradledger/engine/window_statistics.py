@@ -9,6 +9,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
+from torch._compile import _disable_dynamo
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from gradledger.engine.rehearsal import rehearsing
@@ -155,11 +156,13 @@ class _Hook:
         mine = _watched.get(layer)
         return self._owner() if self._owner is not None and mine is self._owner else None
 
+    @_disable_dynamo
     def before(self, layer: nn.Module, _: Any) -> None:
         owner = self._found(layer)
         if owner is not None:
             owner.before(layer)
 
+    @_disable_dynamo
     def after(self, layer: nn.Module, _: Any, result: Any) -> None:
         owner = self._found(layer)
         if owner is not None:
