@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 
 import torch
@@ -16,6 +15,7 @@ from gradledger.engine.differentiating import Pass, differentiate, nothing
 from gradledger.engine.policy import Policy, Tail
 from gradledger.engine.precision import Scaling, WideGradients, full_precision
 from gradledger.engine.scheduling import Schedules
+from gradledger.engine.skipping import speak_of
 from gradledger.engine.update import Outcome, Update
 from gradledger.engine.window_statistics import WindowStatistics
 from gradledger.ledger.errors import LedgerError
@@ -280,7 +280,7 @@ class Cycle:
             for listener in self.listeners:
                 listener(update)
         elif outcome == "skipped_empty" or lost_precision:
-            self._speak_of(update, site)
+            speak_of(update, site, self._nonfinite)
         return update
 
     def _combine(self, totals: Totals) -> float:
@@ -315,22 +315,6 @@ class Cycle:
         self._closing.step(fold)
         self.applied += 1
         self.books.stepped(site)
-
-    def _speak_of(self, update: Update, site: Site) -> None:
-        """Say why nothing was applied, as loudly as was asked for."""
-        if update.outcome == "skipped_empty":
-            text = f"{site}: the counts of this window add up to 0 (every token ignored?): no update was made"
-            warnings.warn(text, RuntimeWarning, stacklevel=4)
-            return
-        text = (
-            f"{site}: the gradient of this window is not finite (norm {update.grad_norm}, loss "
-            f"{update.loss}): "
-            "no update was made"
-        )
-        if self._nonfinite == "raise":
-            raise LedgerError(text)
-        if self._nonfinite == "warn":
-            warnings.warn(text, RuntimeWarning, stacklevel=4)
 
     def _clear(self, site: Site) -> None:
         if self._to_none:
