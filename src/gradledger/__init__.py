@@ -8,12 +8,24 @@ TYPE_CHECKING = False  # the constant of `typing`, which is slower to load than 
 
 if TYPE_CHECKING:
     from gradledger.engine.accumulator import Accumulator
+    from gradledger.engine.cached import cached_backward
     from gradledger.engine.update import Update
+    from gradledger.engine.verification import Verification
     from gradledger.ledger.errors import AuditError, LedgerError
     from gradledger.rules.finding import Finding
     from gradledger.watching import watch
 
-__all__ = ["Accumulator", "AuditError", "Finding", "LedgerError", "Update", "__version__", "watch"]
+__all__ = [
+    "Accumulator",
+    "AuditError",
+    "Finding",
+    "LedgerError",
+    "Update",
+    "Verification",
+    "__version__",
+    "cached_backward",
+    "watch",
+]
 
 _HOMES = {
     "Accumulator": "gradledger.engine.accumulator",
@@ -21,6 +33,8 @@ _HOMES = {
     "Finding": "gradledger.rules.finding",
     "LedgerError": "gradledger.ledger.errors",
     "Update": "gradledger.engine.update",
+    "Verification": "gradledger.engine.verification",
+    "cached_backward": "gradledger.engine.cached",
     "watch": "gradledger.watching",
 }
 """Where each public name lives; its module is imported when the name is first used."""

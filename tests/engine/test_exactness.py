@@ -138,7 +138,7 @@ def test_every_term_has_its_own_denominator(tokens: list[int], clip: float | Non
         torch.nn.utils.clip_grad_norm_(reference.parameters(), clip)
     oracle.step()
     assert update.applied
-    assert update.loss == pytest.approx(float(everything + aux), rel=1e-9)
+    assert update.loss == pytest.approx(float((everything + aux).detach()), rel=1e-9)
     assert distance(model, reference) <= 1e-10
 
 
@@ -160,6 +160,21 @@ def test_windows_close_when_enough_is_inside(sizes: list[int], target: int) -> N
     for count in counts:
         full_batch_step(reference, oracle, x[start : start + count], y[start : start + count])
         start += count
+    assert distance(model, reference) <= 1e-10
+
+
+def test_a_window_may_hold_plain_losses_and_terms() -> None:
+    x, y = samples(12)
+    model, reference = small_model(), small_model()
+    optimizer, oracle = sgd(model), sgd(reference)
+    acc = gradledger.Accumulator(model, optimizer, every=3)
+    parts = cut(x, y, [5, 4, 3])
+    acc.backward(mean_loss(model, *parts[0]), count=5)
+    acc.backward({"extra": (mean_loss(model, *parts[1]), 4)})
+    acc.backward(mean_loss(model, *parts[2]), count=3)
+    plain = (5 * mean_loss(reference, *parts[0]) + 3 * mean_loss(reference, *parts[2])) / 8
+    (plain + mean_loss(reference, *parts[1])).backward()
+    oracle.step()
     assert distance(model, reference) <= 1e-10
 
 

@@ -136,9 +136,9 @@ def test_batches_that_cannot_be_split() -> None:
     model = small_model()
     acc = gradledger.Accumulator(model, adamw(model), every=2)
     x, y = samples(4)
-    with pytest.raises(ValueError, match="no tensor"):
+    with pytest.raises(ValueError, match="does not tell how many samples"):
         acc.step_on({"a": 3}, lambda b: b, micro_batch=2)
-    with pytest.raises(ValueError, match=r"differ in their first dimension \(3, 4\)"):
+    with pytest.raises(ValueError, match=r"batch\[1\] holds 3 samples where others hold 4"):
         acc.step_on((x, y[:3]), lambda b: b, micro_batch=2)
     with pytest.raises(ValueError, match="micro_batch"):
         acc.step_on((x, y), lambda b: b, micro_batch=0)

@@ -16,9 +16,12 @@ from torch import Tensor, nn
 from torch.amp.grad_scaler import GradScaler
 from torch.optim import Optimizer
 
-from gradledger.engine import checkpoint, inputs
+from gradledger.engine import batchnorm as normalisers
+from gradledger.engine import checkpoint, inputs, nesting
 from gradledger.engine.batches import Position, Walk
+from gradledger.engine.batchnorm import Statistics
 from gradledger.engine.books import Books
+from gradledger.engine.cached import CoupledLoss, Encode, micro_batches, replay_in
 from gradledger.engine.clipping import checked_clip
 from gradledger.engine.closing import Closing
 from gradledger.engine.custody import Custody
@@ -29,6 +32,8 @@ from gradledger.engine.precision import Precision, Scaling, WideGradients
 from gradledger.engine.roster import Roster
 from gradledger.engine.scheduling import Schedules
 from gradledger.engine.update import Update
+from gradledger.engine.verification import Verification
+from gradledger.engine.verify import LossFn, verify
 from gradledger.engine.whole_batch import LossFunction, WholeBatch
 from gradledger.parallel.choosing import reduction_for
 from gradledger.parallel.fsdp2 import Traffic
@@ -64,6 +69,7 @@ class Accumulator:
         isolate: Let a backward reach only this accumulator's parameters; None: while several exist.
         group: Process group or device mesh of the data-parallel ranks, where the model does not tell.
         traffic: With FSDP2, reduce per "micro_batch" (less memory) or per "window" (less traffic).
+        batchnorm: Move running statistics per "micro_batch", as torch does, or once per "window".
     """
 
     def __init__(
@@ -87,6 +93,7 @@ class Accumulator:
         isolate: bool | None = None,
         group: Any = None,
         traffic: Traffic = "micro_batch",
+        batchnorm: Statistics = "micro_batch",
     ) -> None:
         site = caller()
         self._models = inputs.models(model)
@@ -95,6 +102,7 @@ class Accumulator:
         inputs.one_of(reduction, ("mean", "sum"), "reduction")
         inputs.one_of(nonfinite, ("skip", "warn", "raise"), "nonfinite")
         inputs.one_of(traffic, ("micro_batch", "window"), "traffic")
+        inputs.one_of(batchnorm, ("micro_batch", "window"), "batchnorm")
         policy = Policy(every, target_count)
         schedules = Schedules(scheduler, epoch_scheduler)
         roster = Roster(self._models, self._optimizers)
@@ -127,6 +135,7 @@ class Accumulator:
             isolate=isolate,
         )
         self._whole = WholeBatch(self._cycle, self._models, device)
+        normalisers.settle(normalisers.layers(self._models), batchnorm, self._cycle, site)
         self._alarm = weakref.finalize(self, _say_what_is_lost, books)
 
     # -- what a loop uses -------------------------------------------------------------------------------
@@ -166,6 +175,55 @@ class Accumulator:
             micro_batch: Samples at once; "auto" finds the most that fit into memory, and remembers it.
         """
         return self._whole.step(batch, loss_fn, micro_batch, caller())
+
+    def cached_backward(
+        self,
+        encode: Encode,
+        batch: Any,
+        loss_fn: CoupledLoss,
+        *,
+        micro_batch: int | None,
+        count: float | Tensor | None = None,
+        last: bool = False,
+    ) -> Update | None:
+        """Add a batch whose loss compares its samples with each other, as one micro-batch of the window.
+
+        Args:
+            encode: From a part of the batch to its embeddings; several encoders give a tuple or a dict.
+            batch: The whole batch.
+            loss_fn: From the embeddings of the whole batch to one number.
+            micro_batch: How many samples are encoded at once; None if `batch` is a list of micro-batches.
+            count: What the loss weighs in its window; the number of samples unless told.
+            last: Close the window after this one.
+        """
+        site = caller()
+        parts = micro_batches(batch, micro_batch)
+        number = sum(map(nesting.samples, parts)) if count is None else count
+        replay = replay_in(self._cycle, encode, parts, loss_fn)
+        return self._cycle.add(
+            inputs.terms(replay.loss, number, self._device),
+            site,
+            closes=True if last else None,
+            through=replay.differentiate,
+        )
+
+    def verify(
+        self,
+        batches: Iterable[Batch],
+        loss_fn: LossFn[Batch],
+        *,
+        collate: Callable[[list[Batch]], Batch] | None = None,
+        tolerance: float | None = None,
+    ) -> Verification:
+        """Compare the gradient of a window with that of one full batch; nothing is changed by it.
+
+        Args:
+            batches: The micro-batches of one window.
+            loss_fn: From a batch to its loss, to (loss, count), or to named terms with a count each.
+            collate: Makes one batch of the list of micro-batches; they are concatenated unless told.
+            tolerance: The relative error that still counts as equal.
+        """
+        return verify(self._cycle, self._models, list(batches), loss_fn, collate, tolerance=tolerance)
 
     def flush(self) -> Update | None:
         """Close the open window now, however short; None if none is open.
@@ -221,6 +279,8 @@ class Accumulator:
             self._cycle.closed_at = site
             self._alarm.detach()
             self._custody.release()
+            if self._cycle.statistics is not None:
+                self._cycle.statistics.close()
             if self._wide is not None:
                 self._wide.release()
 

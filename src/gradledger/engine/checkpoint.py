@@ -47,25 +47,25 @@ def state_of(cycle: Cycle, position: Position) -> dict[str, Any]:
         "ranks": cycle.reduction.ranks,
         "windows": cycle.windows,
         "applied": cycle.applied,
-        "unit": cycle.unit,
-        "agreed": cycle.agreed,
+        "unit": cycle.sums.unit,
+        "agreed": cycle.sums.agreed,
         "window": window,
         "position": position.state_dict(),
         "scaling": cycle.scaling.state_dict(),
         "schedules": cycle.schedules.state_dict(),
+        "statistics": None if cycle.statistics is None else cycle.statistics.state_dict(),
     }
 
 
 def _gradients(cycle: Cycle) -> dict[str, dict[str, Tensor]]:
     """The gradients of each loss term, by the parameters' names."""
-    terms = cycle.buffers or {"": [p.grad for p in cycle.parameters]}
     return {
         term: {
             cycle.roster.name(p): g.detach().clone()
             for p, g in zip(cycle.parameters, held, strict=True)
             if g is not None
         }
-        for term, held in terms.items()
+        for term, held in cycle.sums.by_term().items()
     }
 
 
@@ -101,6 +101,8 @@ def load(state: Mapping[str, Any], cycle: Cycle, position: Position, site: Site)
         unit=(state["unit"], state["agreed"]),
         site=site,
     )
+    if cycle.statistics is not None:
+        cycle.statistics.load_state_dict(state.get("statistics"))
     if window is not None:
         opened = Site(*window["opened_at"])
         ran = BackwardRan(opened, (1,), scaled_by=None if cycle.scaling.scaler is None else 1)

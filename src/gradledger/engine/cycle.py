@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -11,18 +10,20 @@ from torch import Tensor
 from gradledger.engine import custody
 from gradledger.engine.books import Books
 from gradledger.engine.closing import Closing, Plan
-from gradledger.engine.counting import SOLE, Totals, Window, exchange, unit_for
-from gradledger.engine.differentiating import differentiate, hides_parameters, nothing
+from gradledger.engine.counting import Window, exchange
+from gradledger.engine.differentiating import Pass, differentiate, hides_parameters
 from gradledger.engine.policy import Policy, Tail
-from gradledger.engine.precision import Scaling, WideGradients, full_precision
+from gradledger.engine.precision import Scaling, WideGradients
 from gradledger.engine.roster import Roster
 from gradledger.engine.scheduling import Schedules
+from gradledger.engine.seal import Seal
+from gradledger.engine.skipping import speak_of
+from gradledger.engine.sums import Sums, Term
 from gradledger.engine.update import Outcome, Update
+from gradledger.engine.window_statistics import WindowStatistics
 from gradledger.ledger.errors import LedgerError
 from gradledger.ledger.site import Site
 from gradledger.parallel.reduction import Reduction
-
-Term = tuple[str, Tensor, float]
 
 
 class Cycle:
@@ -55,7 +56,7 @@ class Cycle:
         self._policy = policy
         self._closing = closing
         self._wide = wide
-        self._summed = summed
+        self.sums = Sums(roster, scaling, reduction, policy, summed=summed)
         self._clips = clips
         self._nonfinite = nonfinite
         self._to_none = to_none
@@ -64,12 +65,7 @@ class Cycle:
         self.windows = 0
         """Windows closed so far, whatever became of them."""
         self.applied = 0
-        self.unit = 0.0
-        """The count that weighs one; a power of two, the same on all ranks and for the whole run."""
-        self.agreed = False
         self.length: int | None = None
-        self.buffers: dict[str, list[Tensor | None]] = {}
-        """The gradients of each loss term, where there are several."""
         self.left = 0
         """How many more micro-batches of this epoch every rank has for certain."""
         self.ends = False
@@ -82,11 +78,14 @@ class Cycle:
         self.closed_at: Site | None = None
         self.last_update: Update | None = None
         self.listeners: list[Callable[[Update], None]] = []
-        self._inputs: Sequence[Tensor] = ()
+        self.openers: list[Callable[[int | None], bool]] = []
+        """Told of every window that opens how long it will be, if that is known, until they answer True."""
+        self.statistics: WindowStatistics | None = None
+        self.closes = False
+        """The micro-batch being added is the last of its window."""
         self._look_inside = False
         """Whether a graph could hold what `inputs=` does not reach is looked up in the first window."""
-        self._seal: tuple[Tensor, Tensor, int] | None = None
-        self._root: tuple[float, torch.dtype, Tensor] | None = None
+        self._seal = Seal()
 
     @property
     def parameters(self) -> list[Tensor]:
@@ -95,7 +94,9 @@ class Cycle:
 
     # -- adding a micro-batch ---------------------------------------------------------------------------
 
-    def add(self, terms: list[Term], site: Site, *, closes: bool | None = None) -> Update | None:
+    def add(
+        self, terms: list[Term], site: Site, *, closes: bool | None = None, through: Pass = differentiate
+    ) -> Update | None:
         """Differentiate a micro-batch's loss into the window; the update if that closes it.
 
         Without a word on closing, the policy and the data's end decide.
@@ -107,28 +108,29 @@ class Cycle:
             self._check_seal(site)
         if self.filler:
             terms = [(name, loss, 0.0) for name, loss, _ in terms]
-        if not self.unit:
-            self._choose_unit(terms[0][2])
         count = terms[0][2]
+        if not self.sums.unit:
+            self.sums.choose_unit(count, self.length)
         if closes is None:
             closes = self.ends or self._policy.fills(window, count, self.length, self.reduction.ranks)
+        self.closes = closes
         reduces = self.reduction.before_backward(last=closes)
         if self._look_inside:
             self._refuse_hidden(terms, site)
         try:
-            self._differentiate(terms, reduces=reduces is True)
+            self.sums.add(terms, through, reduces=reduces is True)
         except BaseException:
             self._abandon(site)
             raise
         if not window.micro_batches:
             self._check_reached(terms, site)
         for name, loss, number in terms:
-            window.tally(name).add(loss, float(number > 0) if self._summed else number, number)
+            window.tally(name).add(loss, float(number > 0) if self.sums.summed else number, number)
         window.micro_batches += 1
         self.books.backward(site, scaled=self.scaling.scaler is not None, reduced=reduces)
         if closes:
             return self.close(site)
-        self._set_seal()
+        self._seal.put(self.parameters)
         return None
 
     def _open(self, site: Site) -> Window:
@@ -148,10 +150,11 @@ class Cycle:
         self.window = Window()
         self.length = self._policy.length(self.windows)
         self.scaling.open()
+        self.openers = [opener for opener in self.openers if not opener(self.length)]
         isolated = custody.several() if self._isolate is None else self._isolate
         # FSDP2 differentiates with respect to gathered copies that nobody outside can name.
         isolated = isolated and not self.reduction.needs_equal_passes
-        self._inputs = [p for p in self.parameters if p.requires_grad] if isolated else ()
+        self.sums.inputs = [p for p in self.parameters if p.requires_grad] if isolated else ()
         self._look_inside = isolated and not self.windows
         return self.window
 
@@ -165,73 +168,19 @@ class Cycle:
                 "gradledger.Accumulator to go on."
             )
 
-    def _choose_unit(self, count: float) -> None:
-        """Take the first count; ranks whose passes go together agree now, others at the first close."""
-        if self.reduction.needs_equal_passes:
-            count = self.reduction.extremes(count)[1]
-        # The whole window, as far as it is known: so its sum is no larger than a mean, and a scale fits as
-        # well.
-        self.unit = (
-            unit_for(self._policy.expected(count, self.length, self.reduction.ranks)) if count else 0.0
-        )
-        self.agreed = bool(self.unit) and (self.reduction.ranks == 1 or self.reduction.needs_equal_passes)
-
-    def _agree_on_unit(self) -> None:
-        """Bring the gradients of this rank's window to a unit that all ranks share."""
-        common = self.reduction.extremes(self.unit)[1]
-        mine = [g for held in self.buffers.values() for g in held if g is not None]
-        mine += [p.grad for p in self.parameters if p.grad is not None]
-        if mine and self.unit and self.unit != common:
-            torch._foreach_mul_(mine, self.unit / common)
-        self.unit, self.agreed = common, bool(common)
-
-    def _differentiate(self, terms: list[Term], *, reduces: bool) -> None:
-        several = len(terms) > 1 or (terms[0][0] != SOLE)
-        if not several and not self.buffers:
-            self._one_pass(terms[0][1], terms[0][2], reduces=reduces, keep_graph=False)
-            return
-        held = self.buffers.pop(SOLE, None)
-        assert held is None
-        for number, (name, loss, count) in enumerate(terms, 1):
-            self._show(self.buffers.get(name))
-            self._one_pass(loss, count, reduces=False, keep_graph=number < len(terms))
-            self.buffers[name] = [p.grad for p in self.parameters]
-        self._show(None)
-
-    def _show(self, gradients: list[Tensor | None] | None) -> None:
-        """Let the parameters' `.grad` be these."""
-        for index, p in enumerate(self.parameters):
-            p.grad = None if gradients is None else gradients[index]
-
-    def _one_pass(self, loss: Tensor, count: float, *, reduces: bool, keep_graph: bool) -> None:
-        weight = (1.0 if self._summed and count else count) / self.unit if count else 0.0
-        if not weight and not self.reduction.needs_equal_passes:
-            if not reduces:
-                return
-            # The others wait for this rank's part; a loss over nothing may be NaN, which no factor makes
-            # zero.
-            loss = nothing([p for p in self.parameters if p.requires_grad])
-        loss = full_precision(loss) if self.scaling.scaler is not None else loss
-        factor = weight * self.scaling.now
-        root = self._root
-        if root is None or root[0] != factor or root[1] != loss.dtype or root[2].shape != loss.shape:
-            root = self._root = (factor, loss.dtype, torch.full_like(loss, factor, requires_grad=False))
-        differentiate(loss, root[2], self._inputs, keep_graph=keep_graph)
-
     def _refuse_hidden(self, terms: list[Term], site: Site) -> None:
         """Reentrant checkpointing runs a backward of its own, which `inputs=` would leave out in silence."""
         if any(hides_parameters(loss) for _, loss, _ in terms):
             raise LedgerError(
-                f"{site}: this loss goes through reentrant activation checkpointing, whose parameters a "
-                "backward that "
-                "is kept to one accumulator's parameters cannot reach. Use checkpoint(..., "
-                "use_reentrant=False), or "
-                "Accumulator(..., isolate=False)."
+                f"{site}: this loss goes through reentrant activation checkpointing, whose parameters "
+                "cannot be "
+                "reached by a backward that is kept to one accumulator's parameters. Use "
+                "checkpoint(..., use_reentrant=False), or Accumulator(..., isolate=False)."
             )
 
     def _abandon(self, site: Site) -> None:
         """A backward failed half way."""
-        if self.window is not None and not self.window.micro_batches and not self.buffers:
+        if self.window is not None and not self.window.micro_batches and not self.sums.buffers:
             self._clear(site)
             self.window = None
         else:
@@ -239,31 +188,19 @@ class Cycle:
 
     def _check_reached(self, terms: list[Term], site: Site) -> None:
         """The first pass of a window must have reached a parameter."""
-        if self.buffers or not any(count for _, _, count in terms) or self.reduction.needs_equal_passes:
+        if self.sums.buffers or not any(count for _, _, count in terms) or self.reduction.needs_equal_passes:
             return
         if all(p.grad is None for p in self.parameters):
             self.window = None
             raise LedgerError(
                 f"{site}: this loss reached none of the {len(self.parameters)} parameters: it was computed "
-                "by another "
-                "model, or from detached tensors, or all of them are frozen"
+                "by another model, or from detached tensors, or all of them are frozen"
             )
 
-    def _set_seal(self) -> None:
-        """Remember one gradient as it is: nobody else may touch it before the window closes."""
-        if self._seal is not None and self._seal[0].grad is self._seal[1]:
-            self._seal = (self._seal[0], self._seal[1], self._seal[1]._version)
-            return
-        p = next((p for p in self.parameters if p.grad is not None), None)
-        self._seal = None if p is None or p.grad is None else (p, p.grad, p.grad._version)
-
     def _check_seal(self, site: Site) -> None:
-        if self._seal is not None:
-            p, gradient, version = self._seal
-            if p.grad is None:
-                self.books.refuse_foreign(site, "the gradients of the open window were cleared")
-            if p.grad is not gradient or gradient._version != version:
-                self.books.refuse_foreign(site, "the gradients of the open window were changed")
+        broken = self._seal.broken()
+        if broken is not None:
+            self.books.refuse_foreign(site, broken)
 
     # -- closing ----------------------------------------------------------------------------------------
 
@@ -280,10 +217,9 @@ class Cycle:
         self.all_finished = totals.all_finished
         if not totals.micro_batches:
             return None
-        if not self.agreed:
-            self._agree_on_unit()
-        factor = self._combine(totals) / self.scaling.now
-        plan = self._closing.plan(factor)
+        if not self.sums.agreed:
+            self.sums.agree()
+        plan = self._closing.plan(self.sums.combine(totals))
         outcome: Outcome = "applied"
         if totals.empty:
             outcome = "skipped_empty"
@@ -292,6 +228,8 @@ class Cycle:
         rate = self._keeper.rate()
         if outcome == "applied":
             self._apply(plan, site)
+            if self.statistics is not None:
+                self.statistics.commit()
         else:
             self.books.skipped(site)
         lost_precision = self.scaling.now <= 1.0
@@ -309,31 +247,8 @@ class Cycle:
             for listener in self.listeners:
                 listener(update)
         elif outcome == "skipped_empty" or lost_precision:
-            self._speak_of(update, site)
+            speak_of(update, site, self._nonfinite)
         return update
-
-    def _combine(self, totals: Totals) -> float:
-        """Make `.grad` the sums over the ranks; what they are still to be multiplied by."""
-        if not self.buffers and totals.terms == 1:
-            gradients = [[p.grad for p in self.parameters]]
-        else:
-            nothing_yet: list[Tensor | None] = [None] * len(self.parameters)
-            mine = [self.buffers[name] for name in sorted(self.buffers)]
-            gradients = [*mine, *[nothing_yet] * (totals.terms - len(mine))]
-        finished = self.reduction.finish(gradients, self.parameters)
-        unit = self.unit * self.reduction.factor()
-        factors = [unit / count if count else 0.0 for count in totals.counts]
-        if len(finished) == 1:
-            if finished[0] is not gradients[0]:
-                self._show(finished[0])
-            return factors[0] or 1.0
-        for index, p in enumerate(self.parameters):
-            parts = [(part[index], factor) for part, factor in zip(finished, factors, strict=True)]
-            terms = [g.mul_(factor) for g, factor in parts if g is not None]
-            p.grad = terms[0] if terms else None
-            for term in terms[1:]:
-                terms[0].add_(term)
-        return 1.0
 
     def _apply(self, plan: Plan, site: Site) -> None:
         fold = self._closing.prepare(plan)
@@ -346,22 +261,6 @@ class Cycle:
         self.applied += 1
         self.books.stepped(site)
 
-    def _speak_of(self, update: Update, site: Site) -> None:
-        """Say why nothing was applied, as loudly as was asked for."""
-        if update.outcome == "skipped_empty":
-            text = f"{site}: the counts of this window add up to 0 (every token ignored?): no update was made"
-            warnings.warn(text, RuntimeWarning, stacklevel=4)
-            return
-        text = (
-            f"{site}: the gradient of this window is not finite (norm {update.grad_norm}, loss "
-            f"{update.loss}): "
-            "no update was made"
-        )
-        if self._nonfinite == "raise":
-            raise LedgerError(text)
-        if self._nonfinite == "warn":
-            warnings.warn(text, RuntimeWarning, stacklevel=4)
-
     def _clear(self, site: Site) -> None:
         if self._to_none:
             for p in self.parameters:
@@ -373,8 +272,11 @@ class Cycle:
         if self._wide is not None:
             self._wide.widen()
         self.books.cleared(site, to_none=self._to_none)
-        self.buffers.clear()
-        self.window = self._seal = self.damaged = None
+        self.sums.buffers.clear()
+        if self.statistics is not None:
+            self.statistics.forget()
+        self._seal.remove()
+        self.window = self.damaged = None
 
     # -- around the data's end --------------------------------------------------------------------------
 
@@ -425,17 +327,15 @@ class Cycle:
         self._refuse_if_closed(site)
         self._clear(site)
         self.windows, self.applied = windows, applied
-        self.unit, self.agreed = unit
+        self.sums.unit, self.sums.agreed = unit
         if window is None:
             return
         scale = self.scaling.now
         self._open(site)
         self.scaling.now = scale
         self.window = window
-        sole = gradients.pop(SOLE, None)
-        self._show(sole)
-        self.buffers = gradients
-        self._set_seal()
+        self.sums.take_over(gradients)
+        self._seal.put(self.parameters)
 
     def announce(self) -> None:
         """Tell the reduction whether the next micro-batch is known, on every rank, to close its window."""
@@ -443,5 +343,5 @@ class Cycle:
             return
         inside = 0 if self.window is None else self.window.micro_batches
         length = self._policy.length(self.windows) if self.window is None else self.length
-        known = self.left > 0 and self.agreed and not self.buffers
+        known = self.left > 0 and self.sums.agreed and not self.sums.buffers
         self.reduction.before_forward(last=(self.ends or inside + 1 == length) if known else None)

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 from torch.autograd import graph
 
 _run: Any = getattr(graph, "_engine_run_backward", None)
+
+
+class Pass(Protocol):
+    """A way back from a loss to the parameters."""
+
+    def __call__(
+        self, loss: Tensor, root: Tensor, inputs: Sequence[Tensor], *, keep_graph: bool = False
+    ) -> None:
+        """Add the loss's gradient times `root` to `.grad`."""
 
 
 def differentiate(loss: Tensor, root: Tensor, inputs: Sequence[Tensor], *, keep_graph: bool = False) -> None:
@@ -20,6 +29,24 @@ def differentiate(loss: Tensor, root: Tensor, inputs: Sequence[Tensor], *, keep_
         _run((loss,), (root,), keep_graph, False, tuple(inputs), allow_unreachable=True, accumulate_grad=True)
     else:
         torch.autograd.backward(loss, root, retain_graph=keep_graph, inputs=list(inputs) or None)
+
+
+def differentiate_all(
+    outputs: Sequence[Tensor], roots: Sequence[Tensor], inputs: Sequence[Tensor], *, keep_graph: bool = False
+) -> None:
+    """Add what several outputs, each with a gradient of its own, give to `.grad`."""
+    if _run is not None and all(type(output) is Tensor for output in outputs):
+        given = (tuple(outputs), tuple(roots), keep_graph, False, tuple(inputs))
+        _run(*given, allow_unreachable=True, accumulate_grad=True)
+    else:
+        openly(outputs, roots, inputs, keep_graph=keep_graph)
+
+
+def openly(
+    outputs: Sequence[Tensor], roots: Sequence[Tensor], inputs: Sequence[Tensor], *, keep_graph: bool = False
+) -> None:
+    """The same by torch's own function, for everybody who watches it."""
+    torch.autograd.backward(list(outputs), list(roots), retain_graph=keep_graph, inputs=list(inputs) or None)
 
 
 def nothing(parameters: Sequence[Tensor]) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 from typing import Any, Literal
 
 import torch
@@ -41,6 +42,10 @@ class Scaling:
     def autocast(self) -> contextlib.AbstractContextManager[Any]:
         """The context the forward runs in."""
         return self._context
+
+    def fresh(self) -> contextlib.AbstractContextManager[Any]:
+        """The same context, to be entered where the user may be inside of it already."""
+        return copy.copy(self._context)
 
     def open(self) -> None:
         """Take the scale for a new window; others who share the scaler may have moved it."""

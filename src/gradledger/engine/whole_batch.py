@@ -8,11 +8,10 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from gradledger.engine import inputs
+from gradledger.engine import inputs, nesting
 from gradledger.engine.cycle import Cycle
 from gradledger.engine.policy import whole_number
 from gradledger.engine.randomness import Randomness
-from gradledger.engine.splitting import size_of, split
 from gradledger.engine.update import Update
 from gradledger.ledger.errors import LedgerError
 from gradledger.ledger.site import Site
@@ -39,11 +38,11 @@ class WholeBatch:
                 f"{site}: step_on() makes an update of its own, and a window is open since "
                 f"{self._cycle.books.opened_at}. Call acc.flush() or acc.discard() first."
             )
-        total = size_of(batch)
+        total = nesting.samples(batch)
         if micro_batch == "auto":
             return self._largest(batch, loss_fn, total, site)
         whole_number('micro_batch (or "auto")', micro_batch)
-        pieces = split(batch, micro_batch)
+        pieces = nesting.split(batch, micro_batch)
         least, most = self._cycle.reduction.extremes(float(len(pieces)))
         if least != most and self._cycle.reduction.needs_equal_passes:
             pieces += pieces[-1:] * (int(most) - len(pieces))
@@ -62,7 +61,7 @@ class WholeBatch:
         before = Randomness.take()
         buffers = [b.detach().clone() for model in self._models for b in model.buffers()]
         while True:
-            pieces = split(batch, size)
+            pieces = nesting.split(batch, size)
             failure: BaseException | None = None
             try:
                 self._run(pieces, loss_fn, site, real=len(pieces), equal=False, apply=False)
@@ -110,7 +109,7 @@ class WholeBatch:
                     result = loss_fn(piece)
                 loss, count = result if isinstance(result, tuple) else (result, None)
                 if count is None and isinstance(loss, Tensor):
-                    count = size_of(piece)
+                    count = nesting.samples(piece)
                 terms = inputs.terms(loss, count, self._device)
                 update = cycle.add(terms, site, closes=last)
         finally:
