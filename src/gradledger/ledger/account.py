@@ -95,6 +95,11 @@ class Account:
             (r.posting.ran.scaled_by for r in self.fresh if r.posting.ran.scaled_by is not None), None
         )
 
+    @property
+    def missed(self) -> bool:
+        """Whether a clearing took away what a step of these parameters could still have used."""
+        return any(lost.run.posting.used_by is None for lost in self.lost)
+
     def postings(self) -> Iterator[Posting]:
         """The waiting postings, kind by kind."""
         return (run.posting for run in self.fresh)
@@ -111,7 +116,7 @@ def post(account: Account, event: ev.Event) -> Account:
         case ev.ClosureEvaluated():
             return _used(account, event) if account.fresh else account
         case ev.GradientCleared():
-            gone = tuple(Lost(run, event, account.tail > 0) for run in account.fresh)
+            gone = _gone(account, event)
             return Account(content=event.to, lost=_latest((*account.lost, *gone)), changed=False)
         case ev.GradientAssigned():
             return Account(content="assigned", lost=account.lost, changed=True)
@@ -142,6 +147,18 @@ def _used(account: Account, event: Applied) -> Account:
     content = account.content
     applied = event if account.fresh or content == "assigned" else account.applied or event
     return Account(content=content, stale=tuple(kinds)[-4:], applied=applied)
+
+
+def _gone(account: Account, event: ev.GradientCleared) -> tuple[Lost, ...]:
+    """What a clearing takes: first the rest of an epoch that has ended, then what came after it."""
+    gone: list[Lost] = []
+    left = account.tail
+    for run in account.fresh:
+        late = min(run.count, left)
+        left -= late
+        pieces = (late, True), (run.count - late, False)
+        gone += [Lost(Run(run.posting, count), event, ended) for count, ended in pieces if count]
+    return tuple(gone)
 
 
 def _joined(runs: tuple[Run, ...]) -> tuple[Run, ...]:

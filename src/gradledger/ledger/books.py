@@ -116,6 +116,8 @@ class ClearTally:
 
     calls: int = 0
     effective: int = 0
+    accounts: set[int] = field(default_factory=set)
+    """What it was to clear, as far as that is known."""
 
 
 @dataclass(slots=True)

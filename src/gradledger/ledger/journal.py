@@ -174,6 +174,7 @@ class Journal(Bookkeeping):
         assert isinstance(event, ev.GradientCleared)
         if kind.tally is None:
             kind.tally = self.books.clears.setdefault(event.site, ClearTally())
+            kind.tally.accounts.update(event.accounts)
         tally = kind.tally
         assert isinstance(tally, ClearTally)
         tally.calls += 1
@@ -334,7 +335,7 @@ class Journal(Bookkeeping):
         if book.pending and book.missed:
             book.wasted += 1
         book.calls += 1
-        if not any(before.fresh or before.changed or before.lost for before in befores):
+        if not any(before.fresh or before.changed or before.missed for before in befores):
             book.idle += 1
             book.after_step += any(before.stale for before in befores)
         book.pending, book.missed = True, False

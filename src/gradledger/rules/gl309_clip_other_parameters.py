@@ -58,6 +58,8 @@ for x, y in loader:
             wasted = clip.wasted + (1 if clip.pending and clip.missed and books.ended else 0)
             if clip.used or not clip.others or not mostly(wasted, clip.calls):
                 continue
+            if mostly(clip.idle, clip.calls) and any(books.balances[n].steps for n in event.accounts):
+                continue  # the right parameters at the wrong moment: GL304
             step = max(clip.others, key=lambda other: clip.others[other])
             yield Draft(
                 site=event.site,

@@ -23,14 +23,14 @@ class Waste:
     """All windows it spoiled."""
 
 
-def wasted(accounts: Iterable[Account]) -> Iterator[Lost]:
+def wasted(accounts: Iterable[Account], *, tails: bool = False) -> Iterator[Lost]:
     """Lost entries that a step was meant to use: not another optimizer's, an input's or an epoch's tail."""
     for account in accounts:
         for lost in account.lost:
             posting = lost.run.posting
-            if posting.used_by is not None or posting.ran.wants_input or lost.after_epoch:
+            if posting.used_by is not None or posting.ran.wants_input:
                 continue
-            if lost.cleared.site is not None:
+            if lost.cleared.site is not None and (tails or not lost.after_epoch):
                 yield lost
 
 
