@@ -17,7 +17,11 @@ _COUNTED = re.compile(
 _WINDOWED = re.compile(
     r"accum|micro|grad_steps|chunk|sub_?batch|sub_?i\b|sub_?iter|iter_?size|update_freq|mini_?step|\bsplit"
 )
+_OTHER_GUARDS = re.compile(r"finite|nan|isinf|norm|none|grad_enabled|training|loss|epoch|acc\b|rank")
 _LOOKS = re.compile(r"grad|parameters\s*\(|norm|\.step\b|scaler|clip|log|hook|state")
+
+_CLIPS = re.compile(r"\s*([\w.]+\.)?clip_grad_(norm|value)_\(.*\)\s*(#.*)?$")
+"""A clip whose norm nobody keeps is no look."""
 
 _CLEARS = {"zero_", "detach_", "_foreach_zero_", "fill_"}
 
@@ -91,6 +95,11 @@ def steps_close_windows(steps: Stack, backwards: Stack) -> bool:
     for node in _within_function(_ancestors(step.path, step.line)):
         if isinstance(node, ast.If) and id(node) not in shared and _counts(node.test):
             return True
+    called = steps[: steps.index(step)]
+    if any(_leaves_early(site, 0) or _divides_counter(site) for site in called):
+        return True
+    if _leaves_early(step, backward.line):
+        return True
     loops = loops_around(backward.path, backward.line)
     if (
         loops
@@ -111,11 +120,47 @@ def _meeting(steps: Stack, backwards: Stack) -> tuple[Site, Site] | None:
     return None
 
 
+def _divides_counter(site: Site) -> bool:
+    """Whether a remainder guards a line within its function."""
+    around = _within_function(_ancestors(site.path, site.line))
+    return any(isinstance(node, ast.If) and _has_remainder(node.test) for node in around)
+
+
+def _leaves_early(step: Site, after: int) -> bool:
+    """Whether a count lets the program leave the loop's turn, or the function, just before this line."""
+    around = _within_function(_ancestors(step.path, step.line))
+    for node in around or []:
+        for stmt in getattr(node, "body", ()):
+            if not isinstance(stmt, ast.If) or not after < stmt.lineno < step.line or stmt in around:
+                continue
+            if isinstance(stmt.body[-1], ast.Continue) and (_has_remainder(stmt.test) or _falls_short(stmt.test)):
+                return True
+    owner = _owner(step.path, step.line)
+    return owner is not None and any(
+        isinstance(stmt, ast.If)
+        and after < stmt.lineno < step.line
+        and isinstance(stmt.body[-1], ast.Return)
+        and _has_remainder(stmt.test)
+        for stmt in owner.body
+    )
+
+
+def _has_remainder(test: ast.expr) -> bool:
+    return any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for node in ast.walk(test))
+
+
+def _falls_short(test: ast.expr) -> bool:
+    """Whether a count is compared with more than it has reached."""
+    if _OTHER_GUARDS.search(ast.unparse(test).lower()):
+        return False
+    return isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Lt, ast.LtE, ast.NotEq))
+
+
 def _counts(test: ast.expr) -> bool:
-    if any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for node in ast.walk(test)):
+    if _has_remainder(test):
         return True
     text = ast.unparse(test).lower()
-    if re.search(r"finite|nan|isinf|norm|none|grad_enabled|training|loss|epoch|acc\b|rank", text):
+    if _OTHER_GUARDS.search(text):
         return False
     if any(
         isinstance(n, ast.Compare) and isinstance(n.ops[0], (ast.Eq, ast.GtE, ast.Gt)) for n in ast.walk(test)
@@ -154,13 +199,20 @@ def nothing_looks(backward: Site | None, clear: Site | None) -> bool:
     if not 0 < clear.line - backward.line <= 12:
         return False
     between = linecache.getlines(clear.path)[backward.line : clear.line - 1]
-    return not any(_LOOKS.search(text) for text in between)
+    return not any(_LOOKS.search(text) and not _CLIPS.match(text) for text in between)
 
 
 @lru_cache(maxsize=1024)
-def hand_written_clear(near: Site | None, *, before: Site | None = None) -> Site | None:
-    """The statement that most likely emptied gradients without a call of zero_grad()."""
-    return _closest(near, before, _clears_gradient)
+def hand_written_clear(
+    near: Site | None, *, before: Site | None = None, to: str | None = None
+) -> Site | None:
+    """The statement that most likely emptied gradients without a call of zero_grad(), in this way."""
+
+    def fits(node: ast.stmt) -> bool:
+        return _clears_gradient(node) and _removes_gradient(node) == (to == "none")
+
+    fitting = None if to is None else _closest(near, before, fits)
+    return fitting or _closest(near, before, _clears_gradient)
 
 
 def hidden_clear(steps: Stack, backwards: Stack) -> Site | None:
@@ -257,8 +309,21 @@ def _closest(near: Site | None, before: Site | None, wanted: object) -> Site | N
         between = [n for n in found if n.lineno > low or n.lineno < near.line]
     else:
         between = []
-    best = min(between or found, key=lambda n: abs(n.lineno - near.line))
+    # A statement under a condition may never have run: one that certainly did is likelier.
+    shared = {id(n) for n in _ancestors(near.path, near.line)}
+    best = min(
+        between or found, key=lambda n: (_conditions(near.path, n, shared), abs(n.lineno - near.line))
+    )
     return _site_of(near.path, best)
+
+
+def _conditions(path: str, node: ast.stmt, shared: set[int]) -> int:
+    """How many conditions, other than that there is a gradient, must hold for a statement to run."""
+    around = _within_function(_ancestors(path, node.lineno))
+    return sum(
+        isinstance(outer, ast.If) and id(outer) not in shared and "grad" not in ast.unparse(outer.test)
+        for outer in around
+    )
 
 
 def _own(node: ast.stmt) -> Iterator[ast.AST]:
@@ -287,6 +352,13 @@ def _clears_gradient(node: ast.stmt) -> bool:
             if part.func.attr == "zero_":
                 return True
     return isinstance(node, ast.AugAssign) and "grad" in ast.unparse(node) and "* 0" in ast.unparse(node)
+
+
+def _removes_gradient(node: ast.stmt) -> bool:
+    """Whether what it clears is None afterwards."""
+    if isinstance(node, ast.Assign):
+        return isinstance(node.value, ast.Constant) and node.value.value is None
+    return isinstance(node, ast.Delete)
 
 
 def _clears_data(node: ast.stmt) -> bool:
