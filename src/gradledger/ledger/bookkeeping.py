@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradledger.ledger import events as ev
+from gradledger.ledger.account import MOST
 from gradledger.ledger.books import Books, ScalerBook, SchedulerBook
 from gradledger.ledger.judging import Judge
 from gradledger.ledger.kinds import Kind
@@ -92,7 +93,9 @@ class Bookkeeping:
         event = kind.event
         assert isinstance(event, ev.LossMeasured)
         for number in event.accounts:
-            self.books.balances[number].losses.append(event)
+            losses = self.books.balances[number].losses
+            if len(losses) < MOST:  # parameters that nothing ever steps or clears go on waiting
+                losses.append(event)
 
     def _on_NormMeasured(self, kind: Kind) -> None:
         event = kind.event

@@ -11,6 +11,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from gradledger.ledger.site import Site
+
 Change = Literal["same", "none", "new", "replaced", "changed"]
 
 KEPT_WHOLE = 1 << 18
@@ -34,6 +36,7 @@ class Cohort:
         "held",
         "hides_clearing",
         "ids",
+        "last_line",
         "last_ratio",
         "local",
         "looks",
@@ -58,6 +61,8 @@ class Cohort:
         """Whether any gradient was there at the last look."""
         self.spent = False
         self.waiting = 0
+        self.last_line: Site | None = None
+        """The backward() line that added to it last."""
         self.changed_by_step = False
         self.hides_clearing = False
         self.looks = 0

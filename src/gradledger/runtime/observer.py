@@ -177,7 +177,7 @@ class Observer:
         moved = [params[i] for i in indices]
         self._accounts += 1
         other = Cohort(self._accounts, moved, cohort.optimizer)
-        for name in ("spent", "waiting", "changed_by_step", "hides_clearing", "looks", "thread"):
+        for name in ("spent", "waiting", "last_line", "changed_by_step", "hides_clearing", "looks", "thread"):
             setattr(other, name, getattr(cohort, name))
         other.held, other.local = cohort.held, cohort.local
         if cohort.held:
@@ -201,6 +201,7 @@ class Observer:
             cohort.keep(alive)
             return
         self.cohorts.remove(cohort)
+        cohort.empty()  # a backward() line may remember it
         self._held.clear()
         self.by_param = {key: entry for key, entry in self.by_param.items() if entry[1] is not cohort}
         if cohort.optimizer is None:

@@ -35,6 +35,8 @@ class Steps:
         self._pending: tuple[Site, int, list[Cohort]] | None = None
         self._counts: dict[int, int] = {}
         self._empty: dict[int, int] = {}
+        self._clears_by_hand: dict[int, bool] = {}
+        """For each step's line, whether its file clears gradients without zero_grad()."""
         self._hidden: dict[tuple[int, int], Site | None] = {}
         """For each step and backward the line between them that may have cleared what no look reveals."""
 
@@ -92,6 +94,7 @@ class Steps:
             observer.cruise.allowed = False  # steps inside backward have an order of their own
             observer.here.in_pass(cohorts)
         observer.settle(cohorts, site)
+        self._settle_others(number, site)
         closure = args[1] if len(args) > 1 else kwargs.get("closure")
         if callable(closure):
             self._pending = (site, number, cohorts)
@@ -102,6 +105,15 @@ class Steps:
         self._look_for_zeros(site, cohorts)
         self._post(site, number, cohorts)
         return None
+
+    def _settle_others(self, number: int, site: Site) -> None:
+        """Book what was cleared by hand of other optimizers, before this step is said to have come first."""
+        others = [c for c in self.observer.mine() if c.waiting and c.optimizer != number]
+        if others:
+            if id(site) not in self._clears_by_hand:
+                self._clears_by_hand[id(site)] = source.hand_written_clear(site) is not None
+            if self._clears_by_hand[id(site)]:
+                self.observer.settle(others, site)
 
     @shielded
     def _after(self, frame: FrameType) -> None:
