@@ -13,6 +13,7 @@ from torch.optim import optimizer as optim
 
 from gradledger.ledger import events as ev
 from gradledger.ledger.site import Site
+from gradledger.runtime import source
 from gradledger.runtime.cohort import Cohort, Gone, all_zero
 from gradledger.runtime.loops import Loops
 from gradledger.runtime.observer import Observer
@@ -64,9 +65,17 @@ class Clearing:
     @shielded
     def _module_cleared(self, module: nn.Module, site: Site) -> None:
         held = [cohort for cohort in self.observer.mine() if cohort.held]
+        if len(held) > 1 and source.hand_written_clear(site) is not None:
+            self._settle_others(held, module, site)
         if not self._book(held, site, by="module", owner=None):
             # Worth knowing all the same: a clearing that never clears anything is a mistyped one.
             self.observer.cleared(self._empty(module), site, by="module", to="none")
+
+    def _settle_others(self, held: list[Cohort], module: nn.Module, site: Site) -> None:
+        """What other models lost by now was cleared by hand before."""
+        own = set(map(id, module.parameters()))
+        others = [cohort for cohort in held if not any(id(ref()) in own for ref in cohort.refs)]
+        self.observer.settle(others, site)
 
     def _empty(self, module: nn.Module) -> list[Cohort]:
         """The cohorts of this module that hold nothing."""

@@ -33,7 +33,6 @@ class Line:
         "scaled",
         "shares_batch",
         "site",
-        "source",
         "wants_input",
         "windows",
     )
@@ -44,8 +43,6 @@ class Line:
         """Passes so far."""
         self.batch = 0
         """The number of the batch that its last pass ran over."""
-        self.source: int | None = None
-        """The loader that gave the latest of its batches."""
         self.reached: Sequence[Cohort] = ()
         """What its last pass added to."""
         self.windows = 0

@@ -98,12 +98,6 @@ class Batches:
         line.loader = None if line.batch == self._taken else self._source
         line.shares_batch = fresh is None and line.loader is not None
         line.batch = self._taken
-        if line.loader is not None:
-            line.source = line.loader
-
-    def is_open(self, loader: int | None) -> bool:
-        """Whether this loader is in the middle of an epoch."""
-        return loader in self._current
 
 
 def _nobody() -> None:

@@ -170,10 +170,8 @@ class Passes:
         return line
 
     def _loop(self, line: Line, frame: FrameType) -> int | None:
-        """The plain loop that gives this line its batches; the pieces of a loader's batch are none."""
-        if line.loader is not None or self.batches.is_open(line.source):
-            return None
-        return self.loops.turn(line.site, frame)
+        """The plain loop that gives this line its batches, where no loader does."""
+        return self.loops.turn(line.site, frame) if line.loader is None else None
 
     def _first(self, site: Site) -> Line:
         observer = self.observer

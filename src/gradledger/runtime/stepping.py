@@ -159,7 +159,8 @@ class Steps:
             self._found_nothing(number, cohorts)
         backward = observer.last_backward
         scaler = self._scaling.stepping
-        key = (id(site), accounts, number, scaler, nonfinite)
+        # A step before the first pass says nothing yet about windows.
+        key = (id(site), accounts, number, scaler, nonfinite, backward is None)
         event = observer.events.get(key)
         if event is None or event.site is not site:
             windowed = self._closes_windows(backward)
