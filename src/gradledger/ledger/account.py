@@ -43,6 +43,8 @@ class Lost:
     cleared: ev.GradientCleared
     after_epoch: bool = False
     """The epoch they belong to had ended."""
+    served: bool = False
+    """The program had moved the parameters by then: they may have served for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,8 @@ class Account:
     """Altered or assigned by hand since the last step: the program does its own arithmetic."""
     divided: ev.GradientChanged | None = None
     """The division by a whole number that was made by hand."""
+    served: bool = False
+    """The program has moved the parameters itself since the last pass, as to climb before a second one."""
     tail: int = 0
     """How many fresh postings were waiting when their epoch ended."""
 
@@ -110,7 +114,7 @@ def post(account: Account, event: ev.Event) -> Account:
     match event:
         case ev.BackwardRan():
             fresh = _joined((*account.fresh, Run(Posting(event))))
-            return replace(account, content="held", fresh=fresh)
+            return replace(account, content="held", fresh=fresh, served=False)
         case ev.OptimizerStepped() | ev.StepSkipped():
             return _used(account, event)
         case ev.ClosureEvaluated():
@@ -138,6 +142,8 @@ def post(account: Account, event: ev.Event) -> Account:
             return replace(account, fresh=_reduced(account.fresh))
         case ev.EpochEnded():
             return replace(account, tail=account.waiting)
+        case ev.ParametersMoved() if account.fresh:
+            return replace(account, served=True)
         case _:
             return account
 
@@ -157,7 +163,9 @@ def _gone(account: Account, event: ev.GradientCleared) -> tuple[Lost, ...]:
         late = min(run.count, left)
         left -= late
         pieces = (late, True), (run.count - late, False)
-        gone += [Lost(Run(run.posting, count), event, ended) for count, ended in pieces if count]
+        gone += [
+            Lost(Run(run.posting, count), event, ended, account.served) for count, ended in pieces if count
+        ]
     return tuple(gone)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gradledger.ledger import events as ev
 from gradledger.ledger.account import MOST
 from gradledger.ledger.books import Books, ScalerBook, SchedulerBook
@@ -16,6 +18,7 @@ class Bookkeeping:
     books: Books
     judge: Judge
     _schedules: dict[int, list[SchedulerBook]]
+    _move_all: Callable[[Kind], None]
 
     # -- owners ---------------------------------------------------------------------------------------
 
@@ -38,6 +41,7 @@ class Bookkeeping:
             balance.names = event.names or balance.names
 
     def _on_ParametersMoved(self, kind: Kind) -> None:
+        self._move_all(kind)
         for number in kind.event.accounts:  # type: ignore[attr-defined]
             self.books.balances[number].moved = True
 

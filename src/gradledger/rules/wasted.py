@@ -24,11 +24,13 @@ class Waste:
 
 
 def wasted(accounts: Iterable[Account], *, tails: bool = False) -> Iterator[Lost]:
-    """Lost entries that a step was meant to use: not another optimizer's, an input's or an epoch's tail."""
+    """Lost entries that a step was meant to use: not another optimizer's, an input's, an epoch's tail
+    or what the program itself has moved the parameters by.
+    """
     for account in accounts:
         for lost in account.lost:
             posting = lost.run.posting
-            if posting.used_by is not None or posting.ran.wants_input:
+            if posting.used_by is not None or posting.ran.wants_input or lost.served:
                 continue
             if lost.cleared.site is not None and (tails or not lost.after_epoch):
                 yield lost

@@ -30,6 +30,7 @@ class Cohort:
     __slots__ = (
         "account",
         "anchor",
+        "at_pass",
         "before_pass",
         "changed_by_step",
         "grads",
@@ -49,6 +50,7 @@ class Cohort:
         "thread",
         "versions",
         "waiting",
+        "wasteful",
     )
 
     def __init__(self, account: int, params: Sequence[Tensor], optimizer: int | None) -> None:
@@ -63,6 +65,10 @@ class Cohort:
         self.waiting = 0
         self.last_line: Site | None = None
         """The backward() line that added to it last."""
+        self.wasteful = False
+        """What a pass added was once cleared unused."""
+        self.at_pass: Tensor | None = None
+        """Then: the values of the smallest parameter at the last pass."""
         self.changed_by_step = False
         self.hides_clearing = False
         self.looks = 0
@@ -180,6 +186,19 @@ class Cohort:
             self.grads = [self.grads[i] for i in indices] if whole else self.grads
             if self.anchor is not None:
                 self._hold_smallest(self.look())
+
+    def note_pass(self) -> None:
+        """Remember where the parameters are, if what passes add here has been cleared unused before."""
+        smallest = min(self.params(), key=size)
+        if smallest.is_cpu and not self.local:
+            self.at_pass = smallest.detach().clone()
+
+    def moved_since_pass(self) -> bool:
+        """Whether somebody, and no optimizer, has moved the parameters since the last pass."""
+        if self.at_pass is None:
+            return False
+        smallest = min(self.params(), key=size)
+        return not torch.equal(smallest.detach(), self.at_pass)
 
     def mark_params(self) -> None:
         """Remember the parameters' own state, to notice updates written by hand."""

@@ -341,6 +341,13 @@ class Observer:
         self.cleared([cohort], at, by=by, to=to, owner=owner)
         cohort.snapshot(grads)
 
+    def _wasted(self, cohort: Cohort) -> None:
+        """What no step has used is being cleared: has the program moved the parameters by it, as SAM does?"""
+        if cohort.param_mark is None and cohort.moved_since_pass():
+            accounts = (cohort.account,)
+            self.post(self.same(("moved", accounts), lambda: ev.ParametersMoved(None, accounts)))
+        cohort.wasteful = True
+
     def cleared(
         self, cohorts: Sequence[Cohort], site: Site | None, *, by: str, to: str, owner: int | None = None
     ) -> None:
@@ -348,6 +355,8 @@ class Observer:
         accounts = tuple([c.account for c in cohorts])
         backward = self.last_backward
         for cohort in cohorts:
+            if cohort.waiting:
+                self._wasted(cohort)
             cohort.spent, cohort.waiting, cohort.changed_by_step = False, 0, False
             cohort.sample = None
         # Sites found on the stack are one object each; a key of addresses is quick to look up.

@@ -282,6 +282,8 @@ class Passes:
         for cohort in posted:
             cohort.waiting += 1
             cohort.last_line = line.site
+            if cohort.wasteful:
+                cohort.note_pass()
             if sampled:
                 cohort.sample = take_sample(cohort)
         if line.loss is not None and accounts:
