@@ -113,7 +113,6 @@ class ClipBook:
     missed: bool = False
     """Since the call, other parameters were stepped and these were not."""
 
-
     @property
     def late(self) -> bool:
         """Whether most calls that found nothing to clip came right after a step."""

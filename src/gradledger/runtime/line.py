@@ -68,8 +68,8 @@ class Line:
 
     def event(self, accounts: tuple[int, ...]) -> ev.BackwardRan:
         """The event for the running pass."""
-        key = (accounts, self.scaled, self.reduced, id(self.repeats), self.loader, self.shares_batch, self.loop,
-               self.keeps, self.wants_input, self.averaged_twice)  # fmt: skip
+        key = (accounts, self.scaled, self.reduced, id(self.repeats), self.loader, self.shares_batch,
+               self.loop, self.keeps, self.wants_input, self.averaged_twice)  # fmt: skip
         if key == self._key and self._event is not None:
             return self._event
         event = self._events.get(key)

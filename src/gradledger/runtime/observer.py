@@ -335,9 +335,9 @@ class Observer:
         owner = None if clear is None else clear.owner
         at = site
         if clear is None:
-            at = source.hand_written_clear(
-                site, before=self.last_event, to=to
-            ) or source.hand_written_clear(self.last_backward, to=to)
+            at = source.hand_written_clear(site, before=self.last_event, to=to) or source.hand_written_clear(
+                self.last_backward, to=to
+            )
         self.cleared([cohort], at, by=by, to=to, owner=owner)
         cohort.snapshot(grads)
 

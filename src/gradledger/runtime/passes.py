@@ -274,6 +274,8 @@ class Passes:
         if not posted and line.booked:
             return
         line.booked = True
+        if line.reduced is None and self.replicas.active and self.replicas.passed_by(posted):
+            line.reduced = False
         accounts = tuple([cohort.account for cohort in posted])
         observer.post(line.event(accounts))
         observer.last_backward = line.site

@@ -12,7 +12,7 @@ from torch.optim import optimizer as optim
 
 from gradledger.ledger import events as ev
 from gradledger.ledger.site import Site
-from gradledger.runtime import source
+from gradledger.runtime import guards, source
 from gradledger.runtime.cohort import Cohort, Gone, all_zero, finite
 from gradledger.runtime.observer import Observer
 from gradledger.runtime.owners import Owners
@@ -198,7 +198,7 @@ class Steps:
         if backward is None:
             return False
         steps = self.observer.sites.stack(sys._getframe(1))
-        return source.steps_close_windows(steps, self.observer.stacks.get(backward, ()))
+        return guards.steps_close_windows(steps, self.observer.stacks.get(backward, ()))
 
     def _finite(self, cohorts: list[Cohort]) -> bool:
         try:
