@@ -82,7 +82,7 @@ def _later_size(sequence: Sequence) -> int | None:
         return size
     later = sequence.runs[1:]
     whole = [(window.size, count) for window, count in later if not window.tail]
-    # Where every epoch leaves something over, its first micro-batch alone closes the window that began before.
+    # Where an epoch leaves something over, the next one's first micro-batch closes that window.
     closed = all(window.size == window.tail + 1 for window, _ in later if window.tail)
     regular = all(one == size for one, _ in whole) and sum(count for _, count in whole) >= 2
     return size if closed and regular else None

@@ -24,8 +24,9 @@ class Waste:
 
 
 def wasted(accounts: Iterable[Account], *, tails: bool = False) -> Iterator[Lost]:
-    """Lost entries that a step was meant to use: not another optimizer's, an input's, an epoch's tail
-    or what the program itself has moved the parameters by.
+    """Lost entries that a step was meant to use.
+
+    Not another optimizer's, an input's, an epoch's tail or what the program has moved the parameters by.
     """
     for account in accounts:
         for lost in account.lost:
