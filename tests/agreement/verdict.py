@@ -102,7 +102,8 @@ class Judge:
             if foreign and update.fresh:
                 yield "GL401", update.at.line
                 used = all(history.used_elsewhere(k, update.at.time) for k in foreign)
-                if not used or min(foreign) > max(update.fresh):
+                new = foreign - update.stale
+                if not used or not new or min(new) > max(update.fresh):
                     self.unclear |= {"GL401", "GL101"}  # two losses of one step look the same
             if update.stale and update.fresh:
                 yield "GL101", history.line(update.fresh)
@@ -154,8 +155,9 @@ class Judge:
         yield from self.tails()
 
     def undivided(self, full: list[Update]) -> Iterator[Place]:
-        """Means that enter with the factor 1, several to a step."""
+        """Means of one line that enter with the factor 1, several to a step."""
         history = self.history
+        full = [update for update in full if len(history.lines(update.fresh)) == 1]
         factors = {self._factor(k) for update in full for k in update.fresh}
         if factors == {1.0}:
             yield "GL201", history.line(full[0].fresh)

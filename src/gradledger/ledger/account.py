@@ -43,6 +43,8 @@ class Lost:
     cleared: ev.GradientCleared
     after_epoch: bool = False
     """The epoch they belong to had ended."""
+    served: bool = False
+    """The program had moved the parameters by then: they may have served for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,8 @@ class Account:
     """Altered or assigned by hand since the last step: the program does its own arithmetic."""
     divided: ev.GradientChanged | None = None
     """The division by a whole number that was made by hand."""
+    served: bool = False
+    """The program has moved the parameters itself since the last pass, as to climb before a second one."""
     tail: int = 0
     """How many fresh postings were waiting when their epoch ended."""
 
@@ -95,6 +99,11 @@ class Account:
             (r.posting.ran.scaled_by for r in self.fresh if r.posting.ran.scaled_by is not None), None
         )
 
+    @property
+    def missed(self) -> bool:
+        """Whether a clearing took away what a step of these parameters could still have used."""
+        return any(lost.run.posting.used_by is None for lost in self.lost)
+
     def postings(self) -> Iterator[Posting]:
         """The waiting postings, kind by kind."""
         return (run.posting for run in self.fresh)
@@ -105,13 +114,13 @@ def post(account: Account, event: ev.Event) -> Account:
     match event:
         case ev.BackwardRan():
             fresh = _joined((*account.fresh, Run(Posting(event))))
-            return replace(account, content="held", fresh=fresh)
+            return replace(account, content="held", fresh=fresh, served=False)
         case ev.OptimizerStepped() | ev.StepSkipped():
             return _used(account, event)
         case ev.ClosureEvaluated():
             return _used(account, event) if account.fresh else account
         case ev.GradientCleared():
-            gone = tuple(Lost(run, event, account.tail > 0) for run in account.fresh)
+            gone = _gone(account, event)
             return Account(content=event.to, lost=_latest((*account.lost, *gone)), changed=False)
         case ev.GradientAssigned():
             return Account(content="assigned", lost=account.lost, changed=True)
@@ -133,6 +142,8 @@ def post(account: Account, event: ev.Event) -> Account:
             return replace(account, fresh=_reduced(account.fresh))
         case ev.EpochEnded():
             return replace(account, tail=account.waiting)
+        case ev.ParametersMoved() if account.fresh:
+            return replace(account, served=True)
         case _:
             return account
 
@@ -142,6 +153,20 @@ def _used(account: Account, event: Applied) -> Account:
     content = account.content
     applied = event if account.fresh or content == "assigned" else account.applied or event
     return Account(content=content, stale=tuple(kinds)[-4:], applied=applied)
+
+
+def _gone(account: Account, event: ev.GradientCleared) -> tuple[Lost, ...]:
+    """What a clearing takes: first the rest of an epoch that has ended, then what came after it."""
+    gone: list[Lost] = []
+    left = account.tail
+    for run in account.fresh:
+        late = min(run.count, left)
+        left -= late
+        pieces = (late, True), (run.count - late, False)
+        gone += [
+            Lost(Run(run.posting, count), event, ended, account.served) for count, ended in pieces if count
+        ]
+    return tuple(gone)
 
 
 def _joined(runs: tuple[Run, ...]) -> tuple[Run, ...]:

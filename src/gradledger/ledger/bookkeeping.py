@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gradledger.ledger import events as ev
+from gradledger.ledger.account import MOST
 from gradledger.ledger.books import Books, ScalerBook, SchedulerBook
 from gradledger.ledger.judging import Judge
 from gradledger.ledger.kinds import Kind
@@ -15,6 +18,7 @@ class Bookkeeping:
     books: Books
     judge: Judge
     _schedules: dict[int, list[SchedulerBook]]
+    _move_all: Callable[[Kind], None]
 
     # -- owners ---------------------------------------------------------------------------------------
 
@@ -37,6 +41,7 @@ class Bookkeeping:
             balance.names = event.names or balance.names
 
     def _on_ParametersMoved(self, kind: Kind) -> None:
+        self._move_all(kind)
         for number in kind.event.accounts:  # type: ignore[attr-defined]
             self.books.balances[number].moved = True
 
@@ -92,7 +97,9 @@ class Bookkeeping:
         event = kind.event
         assert isinstance(event, ev.LossMeasured)
         for number in event.accounts:
-            self.books.balances[number].losses.append(event)
+            losses = self.books.balances[number].losses
+            if len(losses) < MOST:  # parameters that nothing ever steps or clears go on waiting
+                losses.append(event)
 
     def _on_NormMeasured(self, kind: Kind) -> None:
         event = kind.event

@@ -105,9 +105,18 @@ class ClipBook:
     """Calls after which other parameters were stepped and these were not."""
     others: dict[ev.OptimizerStepped, int] = field(default_factory=dict)
     """Steps of other parameters between this call and the next."""
+    straight: int = 0
+    """Calls after which other parameters were stepped before any further backward()."""
+    passes: int = 0
+    """How many passes there had been at the last call."""
     pending: bool = False
     missed: bool = False
     """Since the call, other parameters were stepped and these were not."""
+
+    @property
+    def late(self) -> bool:
+        """Whether most calls that found nothing to clip came right after a step."""
+        return 2 * self.after_step > self.idle
 
 
 @dataclass(slots=True)
@@ -116,6 +125,8 @@ class ClearTally:
 
     calls: int = 0
     effective: int = 0
+    accounts: set[int] = field(default_factory=set)
+    """What it was to clear, as far as that is known."""
 
 
 @dataclass(slots=True)

@@ -61,7 +61,9 @@ class BackwardRan(Event):
     wants_input: bool = False
     """The pass also reached a leaf that is no parameter: its gradient may be all that was wanted."""
     loader: int | None = None
-    """The data loader that gave a new batch since the pass before."""
+    """The data loader that gave a new batch since this line's pass before."""
+    shares_batch: bool = False
+    """Another line has run a pass over that batch before."""
     loop: int | None = None
     """The plain loop around this line, where no loader gave the batch."""
     averaged_twice: bool = False

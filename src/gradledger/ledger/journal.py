@@ -174,6 +174,7 @@ class Journal(Bookkeeping):
         assert isinstance(event, ev.GradientCleared)
         if kind.tally is None:
             kind.tally = self.books.clears.setdefault(event.site, ClearTally())
+            kind.tally.accounts.update(event.accounts)
         tally = kind.tally
         assert isinstance(tally, ClearTally)
         tally.calls += 1
@@ -301,6 +302,7 @@ class Journal(Bookkeeping):
                 book.used += 1
                 book.pending = False
             elif not by_hand:
+                book.straight += not book.missed and book.passes == self.books.backwards
                 book.missed = True
                 book.others[event] = book.others.get(event, 0) + 1
 
@@ -334,10 +336,10 @@ class Journal(Bookkeeping):
         if book.pending and book.missed:
             book.wasted += 1
         book.calls += 1
-        if not any(before.fresh or before.changed or before.lost for before in befores):
+        if not any(before.fresh or before.changed or before.missed for before in befores):
             book.idle += 1
             book.after_step += any(before.stale for before in befores)
-        book.pending, book.missed = True, False
+        book.pending, book.missed, book.passes = True, False, self.books.backwards
 
     def _on_EpochEnded(self, kind: _Kind) -> None:
         event = kind.event

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gradledger.ledger.account import Account
-from gradledger.ledger.books import Books
+from gradledger.ledger.books import Books, ClearTally
 from gradledger.ledger.events import ClosureEvaluated, OptimizerStepped
 from gradledger.ledger.record import replace
 from gradledger.ledger.site import Site
@@ -93,7 +93,7 @@ for x, y in loader:
             return draft
         for site, clear in books.clears.items():
             in_sight = site is not None and site.path == draft.site.path
-            if site is not None and in_sight and clear.calls >= 2 and not clear.effective:
+            if site is not None and in_sight and clear.calls >= 2 and not _is_of_use(clear, books):
                 return _moved(
                     draft,
                     site,
@@ -101,6 +101,12 @@ for x, y in loader:
                     "clear the gradients that the step applies: call zero_grad() of its optimizer here",
                 )
         return draft
+
+
+def _is_of_use(clear: ClearTally, books: Books) -> bool:
+    """Whether it ever clears anything, or repeats what another line clears: then it is not mistyped."""
+    holders = {books.balances[account].optimizer for account in clear.accounts} - {None}
+    return clear.effective > 0 or any(books.optimizer(holder).cleared for holder in holders)
 
 
 def _own_earlier_step(account: Account, window: Window) -> OptimizerStepped | ClosureEvaluated | None:

@@ -69,7 +69,8 @@ for x, y in loader:
 def _found(books: Books, number: int | None, book: OptimizerBook) -> Iterator[tuple[Window, Lost, Tally]]:
     for window, tally in book.windows.items():
         kept = {posting.site for posting in window.postings()}
-        for lost in wasted(window.accounts):
+        # A step that finds nothing was meant for whatever was cleared, also if an epoch had ended by then.
+        for lost in wasted(window.accounts, tails=window.empty):
             if window.empty:
                 yield window, lost, tally
             elif not by_hand(window) and lost.run.posting.site not in kept and lost.cleared.unread:

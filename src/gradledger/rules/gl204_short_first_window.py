@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gradledger.ledger.books import Books
+from gradledger.ledger.window import Sequence
 from gradledger.rules.draft import Draft, fixed
 from gradledger.rules.finding import Severity
 from gradledger.rules.rule import Rule
@@ -53,13 +54,12 @@ for i, (x, y) in enumerate(loader):
     def on_books(self, books: Books) -> Iterable[Draft]:
         """Look at the first windows of each optimizer."""
         for number, book in books.optimizers.items():
-            sizes = book.sequence.sizes()
-            if len(sizes) < 2 or sizes[0] != (1, 1) or sizes[1][0] < 2 or sizes[1][1] < 2:
+            size = _later_size(book.sequence)
+            if size is None:
                 continue
             (first, _), (second, _) = book.sequence.runs[:2]
             if not first.step.windowed or first.one_line is None or first.one_line != second.one_line:
                 continue
-            size = sizes[1][0]
             yield Draft(
                 site=first.step.site,
                 message="steps after the first micro-batch alone: the guard is already true at i = 0",
@@ -70,3 +70,19 @@ for i, (x, y) in enumerate(loader):
                 count=1,
                 first_step=1,
             )
+
+
+def _later_size(sequence: Sequence) -> int | None:
+    """The size of the windows after a first one of a single micro-batch, if they have one."""
+    sizes = sequence.sizes()
+    if len(sizes) < 2 or sizes[0] != (1, 1) or sizes[1][0] < 2:
+        return None
+    size, in_a_row = sizes[1]
+    if in_a_row >= 2:
+        return size
+    later = sequence.runs[1:]
+    whole = [(window.size, count) for window, count in later if not window.tail]
+    # Where an epoch leaves something over, the next one's first micro-batch closes that window.
+    closed = all(window.size == window.tail + 1 for window, _ in later if window.tail)
+    regular = all(one == size for one, _ in whole) and sum(count for _, count in whole) >= 2
+    return size if closed and regular else None

@@ -55,11 +55,10 @@ for x, y in loader:
         for event, clip in books.clips.items():
             if not mostly(clip.idle, clip.calls):
                 continue
-            late = 2 * clip.after_step > clip.idle
             yield Draft(
                 site=event.site,
                 message="clips after the step has applied the gradients"
-                if late
+                if clip.late
                 else "clips before backward() has computed the gradients",
                 remedy="move this call between backward() and the step",
                 detail=fixed(f"{clip.idle} of {clip.calls} calls found nothing that a later step used"),

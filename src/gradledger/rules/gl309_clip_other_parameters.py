@@ -58,6 +58,12 @@ for x, y in loader:
             wasted = clip.wasted + (1 if clip.pending and clip.missed and books.ended else 0)
             if clip.used or not clip.others or not mostly(wasted, clip.calls):
                 continue
+            clipped = [books.balances[number] for number in event.accounts]
+            meant_for_step = mostly(clip.straight, clip.calls) and not clip.late
+            if mostly(clip.idle, clip.calls) and any(b.steps for b in clipped) and not meant_for_step:
+                continue  # the right parameters at the wrong moment: GL304
+            if any(b.optimizer is not None and not b.steps for b in clipped):
+                continue  # their own optimizer never applies anything: GL404 or GL106
             step = max(clip.others, key=lambda other: clip.others[other])
             yield Draft(
                 site=event.site,

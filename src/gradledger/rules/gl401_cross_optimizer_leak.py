@@ -85,13 +85,23 @@ for x, y in loader:
 
 def _waiting(account: Account, step: OptimizerStepped) -> tuple[Posting, Posting] | None:
     """An entry that only another optimizer has used, with one of this optimizer's own after it."""
-    foreign: Posting | None = None
-    for posting in account.postings():
-        if posting.used_by not in (None, step.optimizer):
-            foreign = foreign or posting
-        elif foreign is not None and posting.used_by is None:
-            return foreign, posting
+    postings = list(account.postings())
+    used = [posting for posting in postings if posting.used_by not in (None, step.optimizer)]
+    own = [posting for posting in postings if posting.used_by is None]
+    # One loss that trains both is no leak: the other optimizer has merely stepped on it more often.
+    foreign = [posting for posting in used if not any(_same_loss(one, posting) for one in own)]
+    own = [posting for posting in own if not any(_same_loss(posting, other) for other in used)]
+    for other in foreign:
+        after = postings[postings.index(other) :]
+        later = next((posting for posting in own if posting in after), None)
+        if later is not None:
+            return other, later
     return None
+
+
+def _same_loss(own: Posting, foreign: Posting) -> bool:
+    """Whether both come from one line, and the own one reaches all that the foreign one does."""
+    return own.site == foreign.site and set(own.ran.accounts) >= set(foreign.ran.accounts)
 
 
 def _left_over(account: Account, step: OptimizerStepped) -> tuple[Posting, Posting] | None:

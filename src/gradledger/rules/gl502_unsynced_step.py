@@ -78,9 +78,11 @@ dist.destroy_process_group()
                 yield Draft(
                     site=step.site,
                     message=f"applies what the backward() at {at} left unreduced: replicas drift apart",
-                    related=related((last.site, "adds local gradients only (no_sync)")),
-                    remedy="leave no_sync() for the last micro-batch of each window, "
-                    f"forward included, at {at}",
+                    related=related(
+                        (last.site, "adds local gradients only: no_sync(), or a forward past the wrapper")
+                    ),
+                    remedy="call the wrapped model itself, and leave no_sync() for the last micro-batch "
+                    f"of each window, forward included, at {at}",
                     optimizer=step.optimizer,
                 )
                 return

@@ -23,14 +23,17 @@ class Waste:
     """All windows it spoiled."""
 
 
-def wasted(accounts: Iterable[Account]) -> Iterator[Lost]:
-    """Lost entries that a step was meant to use: not another optimizer's, an input's or an epoch's tail."""
+def wasted(accounts: Iterable[Account], *, tails: bool = False) -> Iterator[Lost]:
+    """Lost entries that a step was meant to use.
+
+    Not another optimizer's, an input's, an epoch's tail or what the program has moved the parameters by.
+    """
     for account in accounts:
         for lost in account.lost:
             posting = lost.run.posting
-            if posting.used_by is not None or posting.ran.wants_input or lost.after_epoch:
+            if posting.used_by is not None or posting.ran.wants_input or lost.served:
                 continue
-            if lost.cleared.site is not None:
+            if lost.cleared.site is not None and (tails or not lost.after_epoch):
                 yield lost
 
 

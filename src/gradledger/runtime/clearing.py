@@ -13,6 +13,7 @@ from torch.optim import optimizer as optim
 
 from gradledger.ledger import events as ev
 from gradledger.ledger.site import Site
+from gradledger.runtime import source
 from gradledger.runtime.cohort import Cohort, Gone, all_zero
 from gradledger.runtime.loops import Loops
 from gradledger.runtime.observer import Observer
@@ -51,7 +52,7 @@ class Clearing:
             result = original(module, *args, **kwargs)
             if cruise.on and cruise.clears():
                 return result
-            self._module_cleared(self.observer.sites.find(1))
+            self._module_cleared(module, self.observer.sites.find(1))
             return result
 
         return zero_grad
@@ -62,11 +63,27 @@ class Clearing:
         self._book(cohorts, site, by="optimizer", owner=number)
 
     @shielded
-    def _module_cleared(self, site: Site) -> None:
+    def _module_cleared(self, module: nn.Module, site: Site) -> None:
         held = [cohort for cohort in self.observer.mine() if cohort.held]
-        self._book(held, site, by="module", owner=None)
+        if len(held) > 1 and source.hand_written_clear(site) is not None:
+            self._settle_others(held, module, site)
+        if not self._book(held, site, by="module", owner=None):
+            # Worth knowing all the same: a clearing that never clears anything is a mistyped one.
+            self.observer.cleared(self._empty(module), site, by="module", to="none")
 
-    def _book(self, cohorts: list[Cohort], site: Site, *, by: str, owner: int | None) -> None:
+    def _settle_others(self, held: list[Cohort], module: nn.Module, site: Site) -> None:
+        """What other models lost by now was cleared by hand before."""
+        own = set(map(id, module.parameters()))
+        others = [cohort for cohort in held if not any(id(ref()) in own for ref in cohort.refs)]
+        self.observer.settle(others, site)
+
+    def _empty(self, module: nn.Module) -> list[Cohort]:
+        """The cohorts of this module that hold nothing."""
+        known = (self.observer.cohort_of(param) for param in module.parameters())
+        return list({c.account: c for c in known if c is not None and not c.held}.values())
+
+    def _book(self, cohorts: list[Cohort], site: Site, *, by: str, owner: int | None) -> bool:
+        """Book what a clearing has emptied; False if that is nothing."""
         observer = self.observer
         if any(cohort.waiting for cohort in cohorts):
             self._loops.ended(sys._getframe(3))
@@ -91,6 +108,4 @@ class Clearing:
                 observer.forget(cohort)
         for to, parts in emptied.items():
             observer.cleared(parts, site, by=by, to=to, owner=owner)
-        if not emptied and by == "module":
-            # Worth knowing all the same: a clearing that never clears anything is a mistyped one.
-            observer.cleared([], site, by=by, to="none", owner=owner)
+        return bool(emptied)

@@ -11,6 +11,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from gradledger.ledger.site import Site
+
 Change = Literal["same", "none", "new", "replaced", "changed"]
 
 KEPT_WHOLE = 1 << 18
@@ -28,12 +30,14 @@ class Cohort:
     __slots__ = (
         "account",
         "anchor",
+        "at_pass",
         "before_pass",
         "changed_by_step",
         "grads",
         "held",
         "hides_clearing",
         "ids",
+        "last_line",
         "last_ratio",
         "local",
         "looks",
@@ -46,6 +50,7 @@ class Cohort:
         "thread",
         "versions",
         "waiting",
+        "wasteful",
     )
 
     def __init__(self, account: int, params: Sequence[Tensor], optimizer: int | None) -> None:
@@ -58,6 +63,12 @@ class Cohort:
         """Whether any gradient was there at the last look."""
         self.spent = False
         self.waiting = 0
+        self.last_line: Site | None = None
+        """The backward() line that added to it last."""
+        self.wasteful = False
+        """What a pass added was once cleared unused."""
+        self.at_pass: Tensor | None = None
+        """Then: the values of the smallest parameter at the last pass."""
         self.changed_by_step = False
         self.hides_clearing = False
         self.looks = 0
@@ -175,6 +186,19 @@ class Cohort:
             self.grads = [self.grads[i] for i in indices] if whole else self.grads
             if self.anchor is not None:
                 self._hold_smallest(self.look())
+
+    def note_pass(self) -> None:
+        """Remember where the parameters are, if what passes add here has been cleared unused before."""
+        smallest = min(self.params(), key=size)
+        if smallest.is_cpu and not self.local:
+            self.at_pass = smallest.detach().clone()
+
+    def moved_since_pass(self) -> bool:
+        """Whether somebody, and no optimizer, has moved the parameters since the last pass."""
+        if self.at_pass is None:
+            return False
+        smallest = min(self.params(), key=size)
+        return not torch.equal(smallest.detach(), self.at_pass)
 
     def mark_params(self) -> None:
         """Remember the parameters' own state, to notice updates written by hand."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gradledger.ledger import events as ev
 from gradledger.ledger.site import Site
+from gradledger.runtime.cohort import Cohort
 from gradledger.runtime.graphs import LossFacts
 
 
@@ -16,15 +19,19 @@ class Line:
         "_key",
         "accumulates",
         "averaged_twice",
+        "batch",
         "booked",
         "count",
         "keeps",
         "loader",
         "loop",
         "loss",
+        "measuring",
+        "reached",
         "reduced",
         "repeats",
         "scaled",
+        "shares_batch",
         "site",
         "wants_input",
         "windows",
@@ -34,7 +41,13 @@ class Line:
         self.site = site
         self.count = 0
         """Passes so far."""
+        self.batch = 0
+        """The number of the batch that its last pass ran over."""
+        self.reached: Sequence[Cohort] = ()
+        """What its last pass added to."""
         self.windows = 0
+        self.measuring = False
+        """The losses of the window that it fills now are measured."""
         self.accumulates = False
         """Its passes were seen to add to what earlier ones had posted."""
         self.wants_input = False
@@ -45,6 +58,7 @@ class Line:
         self.reduced: bool | None = None
         self.repeats: Site | None = None
         self.loader: int | None = None
+        self.shares_batch = False
         self.loop: int | None = None
         self.loss: LossFacts | None = None
         self.keeps = False
@@ -54,8 +68,8 @@ class Line:
 
     def event(self, accounts: tuple[int, ...]) -> ev.BackwardRan:
         """The event for the running pass."""
-        key = (accounts, self.scaled, self.reduced, id(self.repeats), self.loader, self.loop, self.keeps,
-               self.wants_input, self.averaged_twice)  # fmt: skip
+        key = (accounts, self.scaled, self.reduced, id(self.repeats), self.loader, self.shares_batch,
+               self.loop, self.keeps, self.wants_input, self.averaged_twice)  # fmt: skip
         if key == self._key and self._event is not None:
             return self._event
         event = self._events.get(key)
@@ -70,6 +84,7 @@ class Line:
                 repeats=self.repeats,
                 wants_input=self.wants_input,
                 loader=self.loader,
+                shares_batch=self.shares_batch,
                 loop=self.loop,
                 averaged_twice=self.averaged_twice,
                 kept_graph=self.keeps,

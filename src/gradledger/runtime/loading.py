@@ -10,6 +10,7 @@ from typing import Any
 from torch.utils.data import dataloader
 
 from gradledger.ledger import events as ev
+from gradledger.runtime.line import Line
 from gradledger.runtime.observer import Observer
 from gradledger.runtime.patch import Patches
 from gradledger.runtime.shield import shielded
@@ -22,6 +23,9 @@ class Batches:
         self.observer = observer
         self.fresh: int | None = None
         """The loader that has given a batch since the last pass."""
+        self._source: int | None = None
+        self._taken = 0
+        """The loader of the batch that passes run over now, and how many such batches there were."""
         self._open: Callable[[], Any] = _nobody
         """The iterator that gave the last batch, and its loader's number: the way of almost every batch."""
         self._open_number: int | None = None
@@ -66,7 +70,7 @@ class Batches:
 
     @shielded
     def _ended(self, iterator: Any) -> None:
-        self._open = _nobody
+        self._open, self._source = _nobody, None
         number = self._number(iterator)
         self._current.pop(number, None)
         self._post_end(number)
@@ -85,10 +89,15 @@ class Batches:
         except TypeError:  # an owner that cannot be referred to weakly, such as a list
             return -1
 
-    def take(self) -> int | None:
-        """The loader that gave a batch since the last call."""
+    def take(self, line: Line) -> None:
+        """Note on a line which loader gave a new batch since its last pass, perhaps to another line first."""
         fresh, self.fresh = self.fresh, None
-        return fresh
+        if fresh is not None:
+            self._source = fresh
+            self._taken += 1
+        line.loader = None if line.batch == self._taken else self._source
+        line.shares_batch = fresh is None and line.loader is not None
+        line.batch = self._taken
 
 
 def _nobody() -> None:

@@ -19,6 +19,8 @@ class _Running:
         self.number = 0
         self._frame, self._code = id(frame), frame.f_code
         self._first, self._last = loop.lineno, loop.end_lineno or loop.lineno
+        self.place = (frame.f_code, loop.lineno)
+        """Where it stands."""
 
     def goes_on(self, frame: FrameType | None) -> bool:
         """Whether its call is on this stack and stands inside the loop."""
@@ -34,25 +36,28 @@ class Loops:
 
     def __init__(self, observer: Observer) -> None:
         self.observer = observer
-        self._marks: dict[Site, tuple[int, Any]] = {}
-        self._numbers: dict[Site, int] = {}
+        self._marks: dict[int, Any] = {}
+        self._numbers: dict[Any, int] = {}
         self._last = 1_000_000
         self._inner: _Running | None = None
 
     def turn(self, site: Site, frame: FrameType | None) -> int | None:
         """The number of the loop around this line's batches; says so first if its outer loop has turned."""
-        mark = self._mark(site, frame)
-        number = self._numbers.get(site)
+        inner, mark = self._look(site, frame)
+        # Lines in one loop have their epochs in common.
+        key = site if inner is None else inner.place
+        number = self._numbers.get(key)
         if number is None:
             self._last += 1
-            number = self._numbers[site] = self._last
-        if self._inner is not None:
-            self._inner.number = number
-        if mark is not None and site in self._marks and self._marks[site] != (number, mark):
+            number = self._numbers[key] = self._last
+        if inner is not None:
+            inner.number = number
+        self._inner = inner
+        if mark is not None and self._marks.get(number, mark) != mark:
             self.observer.post(
                 self.observer.same(("turn", number), lambda: ev.EpochEnded(site, number, exhausted=False))
             )
-        self._marks[site] = (number, mark)
+        self._marks[number] = mark
         return number
 
     def ended(self, frame: FrameType | None) -> None:
@@ -66,9 +71,10 @@ class Loops:
         site, number = inner.site, inner.number
         self.observer.post(self.observer.same(("over", number), lambda: ev.EpochEnded(site, number)))
 
-    def _mark(self, site: Site, frame: FrameType | None) -> Any:
-        """What tells one turn of the second loop outwards from the next."""
+    def _look(self, site: Site, frame: FrameType | None) -> tuple[_Running | None, Any]:
+        """The loop around the batches, and what tells one turn of the loop around that from the next."""
         sites = self.observer.sites
+        inner: _Running | None = None
         seen = 0
         depth = 0
         frame = sites.frame(frame)
@@ -76,12 +82,12 @@ class Loops:
             for loop in source.loops_around(frame.f_code.co_filename, frame.f_lineno or 0):
                 seen += 1
                 if seen == 1:
-                    self._inner = _Running(site, frame, loop)
+                    inner = _Running(site, frame, loop)
                 if seen == 2:
-                    return self._value(frame, loop)
+                    return inner, self._value(frame, loop)
             depth += 1
             frame = sites.frame(frame.f_back)
-        return None
+        return inner, None
 
     def _value(self, frame: FrameType, loop: Any) -> Any:
         values = frame.f_locals

@@ -177,7 +177,7 @@ class Observer:
         moved = [params[i] for i in indices]
         self._accounts += 1
         other = Cohort(self._accounts, moved, cohort.optimizer)
-        for name in ("spent", "waiting", "changed_by_step", "hides_clearing", "looks", "thread"):
+        for name in ("spent", "waiting", "last_line", "changed_by_step", "hides_clearing", "looks", "thread"):
             setattr(other, name, getattr(cohort, name))
         other.held, other.local = cohort.held, cohort.local
         if cohort.held:
@@ -201,6 +201,7 @@ class Observer:
             cohort.keep(alive)
             return
         self.cohorts.remove(cohort)
+        cohort.empty()  # a backward() line may remember it
         self._held.clear()
         self.by_param = {key: entry for key, entry in self.by_param.items() if entry[1] is not cohort}
         if cohort.optimizer is None:
@@ -334,11 +335,18 @@ class Observer:
         owner = None if clear is None else clear.owner
         at = site
         if clear is None:
-            at = source.hand_written_clear(site, before=self.last_event) or source.hand_written_clear(
-                self.last_backward
+            at = source.hand_written_clear(site, before=self.last_event, to=to) or source.hand_written_clear(
+                self.last_backward, to=to
             )
         self.cleared([cohort], at, by=by, to=to, owner=owner)
         cohort.snapshot(grads)
+
+    def _wasted(self, cohort: Cohort) -> None:
+        """What no step has used is being cleared: has the program moved the parameters by it, as SAM does?"""
+        if cohort.param_mark is None and cohort.moved_since_pass():
+            accounts = (cohort.account,)
+            self.post(self.same(("moved", accounts), lambda: ev.ParametersMoved(None, accounts)))
+        cohort.wasteful = True
 
     def cleared(
         self, cohorts: Sequence[Cohort], site: Site | None, *, by: str, to: str, owner: int | None = None
@@ -347,6 +355,8 @@ class Observer:
         accounts = tuple([c.account for c in cohorts])
         backward = self.last_backward
         for cohort in cohorts:
+            if cohort.waiting:
+                self._wasted(cohort)
             cohort.spent, cohort.waiting, cohort.changed_by_step = False, 0, False
             cohort.sample = None
         # Sites found on the stack are one object each; a key of addresses is quick to look up.

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from itertools import repeat
 from operator import is_not
+from types import FrameType
 from typing import Any
 
 import torch
@@ -69,7 +70,6 @@ class Passes:
         """A loss was not finite: the next step looks at its gradients."""
         self._lines: dict[int, Line] = {}
         self._retained: list[tuple[int, Site]] = []
-        self._measuring = False
 
     def install(self, patches: Patches) -> None:
         """Put the probe in place."""
@@ -133,12 +133,13 @@ class Passes:
     def _before(self, site: Site, tensors: Any, *, keeps: bool, weighted: bool) -> Line | None:
         observer = self.observer
         line = self._lines.get(id(site)) or self._first(site)
-        waiting = False
+        self.batches.take(line)
+        if line.accumulates:
+            # Before the look: what was cleared by hand after the loop was left over by then.
+            line.loop = self._loop(line, sys._getframe(3))
         for cohort in observer.mine().copy():
             if cohort.held or cohort.param_mark is not None:
                 self._look_first(cohort, site)
-            if cohort.waiting:
-                waiting = True
         starts: list[Any] | None = None
         count = line.count
         line.count = count + 1
@@ -147,8 +148,9 @@ class Passes:
             self.kept.tag(starts)
             if is_due(count):
                 self._discover(line, starts)
-        if waiting and not line.accumulates:
-            line.accumulates = observer.last_backward is site
+        if not line.accumulates and any(c.waiting and c.last_line is site for c in line.reached):
+            line.accumulates = True
+            line.loop = self._loop(line, sys._getframe(3))
         line.booked = False
         line.loss = None
         line.keeps = keeps
@@ -157,17 +159,19 @@ class Passes:
         # A pass with an incoming gradient of its own is part of a larger differentiation.
         whole = (keeps or self._retained) and not weighted
         line.repeats = self._repeats(tensors, site, keeps=keeps) if whole else None
-        line.loader = loader = self.batches.take()
         if line.accumulates:
-            line.loop = self.loops.turn(site, sys._getframe(3)) if loader is None else None
-            if not waiting:
+            if not all(cohort.waiting for cohort in line.reached):
                 line.windows += 1
-                self._measuring = line.windows < 64 or line.windows % 16 == 0
-            if self._measuring:
+                line.measuring = line.windows < 64 or line.windows % 16 == 0
+            if line.measuring:
                 starts = graphs.roots(tensors) if starts is None else starts
                 if len(starts) == 1:
                     line.loss = graphs.loss_facts(starts[0], scaled=line.scaled is not None)
         return line
+
+    def _loop(self, line: Line, frame: FrameType) -> int | None:
+        """The plain loop that gives this line its batches, where no loader does."""
+        return self.loops.turn(line.site, frame) if line.loader is None else None
 
     def _first(self, site: Site) -> Line:
         observer = self.observer
@@ -270,12 +274,18 @@ class Passes:
         if not posted and line.booked:
             return
         line.booked = True
+        if line.reduced is None and self.replicas.active and self.replicas.passed_by(posted):
+            line.reduced = False
         accounts = tuple([cohort.account for cohort in posted])
         observer.post(line.event(accounts))
         observer.last_backward = line.site
         sampled = line.scaled is not None or line.loss is not None
+        line.reached = posted
         for cohort in posted:
             cohort.waiting += 1
+            cohort.last_line = line.site
+            if cohort.wasteful:
+                cohort.note_pass()
             if sampled:
                 cohort.sample = take_sample(cohort)
         if line.loss is not None and accounts:

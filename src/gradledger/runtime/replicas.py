@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -32,12 +33,14 @@ class Replicas:
     def __init__(self, observer: Observer) -> None:
         self.observer = observer
         self._forwards: dict[int, bool] = {}
+        self._idle: weakref.WeakSet[Any] = weakref.WeakSet()
+        """Wrappers through which no forward has gone so far."""
         self._sharded: list[Any] | None = None
 
     @property
     def active(self) -> bool:
         """Whether there may be replicas at all."""
-        return bool(self._forwards) or "torch.distributed.fsdp" in sys.modules
+        return bool(self._forwards) or bool(self._idle) or "torch.distributed.fsdp" in sys.modules
 
     def install(self, patches: Patches) -> None:
         """Put the probes in place."""
@@ -45,10 +48,18 @@ class Replicas:
         def forward(original: Callable[..., Any]) -> Callable[..., Any]:
             def run(module: Any, *args: Any, **kwargs: Any) -> Any:
                 if torch.is_grad_enabled():
+                    self._idle.discard(module)
                     self._forwards[id(module)] = bool(module.require_backward_grad_sync)
                 return original(module, *args, **kwargs)
 
             return run
+
+        def build(original: Callable[..., Any]) -> Callable[..., Any]:
+            def __init__(module: Any, *args: Any, **kwargs: Any) -> None:
+                original(module, *args, **kwargs)
+                self._idle.add(module)
+
+            return __init__
 
         def collective(original: Callable[..., Any]) -> Callable[..., Any]:
             def run(*args: Any, **kwargs: Any) -> Any:
@@ -59,6 +70,7 @@ class Replicas:
 
             return run
 
+        patches.wrap(DistributedDataParallel, "__init__", build)
         patches.wrap(DistributedDataParallel, "forward", forward)
         if torch.distributed.is_available():
             for name in _COLLECTIVES:
@@ -79,6 +91,13 @@ class Replicas:
             return answer
         modules = self._fsdp()
         return all(map(_fsdp_reduces, modules)) if modules else None
+
+    def passed_by(self, cohorts: Sequence[Cohort]) -> bool:
+        """Whether a pass filled only parameters whose wrapper was never called: nothing reduces them then."""
+        if not self._idle:
+            return False
+        wrapped = {id(param) for module in self._idle for param in module.parameters()}
+        return bool(cohorts) and all(id(ref()) in wrapped for cohort in cohorts for ref in cohort.refs)
 
     def unreduced(self, cohorts: Sequence[Cohort]) -> list[Cohort]:
         """The cohorts a pass has filled out of sight: FSDP2 keeps unreduced gradients out of `.grad`."""

@@ -11,13 +11,10 @@ from functools import lru_cache
 from gradledger.ledger.record import replace
 from gradledger.ledger.site import Site
 
-_COUNTED = re.compile(
-    r"accum|micro|step|count|batch|iter|idx|index|last|sync|updat|boundary|every|pending|window|full|ready|\bi\b|\bn\b|\bk\b|\bb\b"
-)
-_WINDOWED = re.compile(
-    r"accum|micro|grad_steps|chunk|sub_?batch|sub_?i\b|sub_?iter|iter_?size|update_freq|mini_?step|\bsplit"
-)
 _LOOKS = re.compile(r"grad|parameters\s*\(|norm|\.step\b|scaler|clip|log|hook|state")
+
+_CLIPS = re.compile(r"\s*([\w.]+\.)?clip_grad_(norm|value)_\(.*\)\s*(#.*)?$")
+"""A clip whose norm nobody keeps is no look."""
 
 _CLEARS = {"zero_", "detach_", "_foreach_zero_", "fill_"}
 
@@ -31,7 +28,7 @@ def _tree(path: str) -> ast.Module | None:
         return None
 
 
-def _ancestors(path: str, line: int) -> list[ast.AST]:
+def ancestors(path: str, line: int) -> list[ast.AST]:
     """The statements and definitions around a line, outermost first."""
     tree = _tree(path)
     if tree is None:
@@ -58,14 +55,15 @@ _Loop = ast.For | ast.AsyncFor | ast.While
 _Def = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
-def _within_function(chain: list[ast.AST]) -> list[ast.AST]:
+def within_function(chain: list[ast.AST]) -> list[ast.AST]:
+    """The part of them inside the innermost function."""
     last = max((i for i, node in enumerate(chain) if isinstance(node, _Def)), default=-1)
     return chain[last + 1 :]
 
 
 def loops_around(path: str, line: int) -> list[_Loop]:
     """The loops around a line within its function, innermost first; a line in a loop's head is outside it."""
-    chain = _within_function(_ancestors(path, line))
+    chain = within_function(ancestors(path, line))
     return [n for n in reversed(chain) if isinstance(n, _Loop) and n.body[0].lineno <= line]
 
 
@@ -80,29 +78,7 @@ Stack = tuple[Site, ...]
 """The user's lines on the stack, innermost first."""
 
 
-def steps_close_windows(steps: Stack, backwards: Stack) -> bool:
-    """Whether the text says that this step closes a window of micro-batches."""
-    pair = _meeting(steps, backwards)
-    if pair is None:
-        around = "".join(_function_text(site) for site in (*steps[:1], *backwards[:1]))
-        return bool(backwards) and "accum" in around.lower()
-    step, backward = pair
-    shared = {id(node) for node in _ancestors(backward.path, backward.line)}
-    for node in _within_function(_ancestors(step.path, step.line)):
-        if isinstance(node, ast.If) and id(node) not in shared and _counts(node.test):
-            return True
-    loops = loops_around(backward.path, backward.line)
-    if (
-        loops
-        and not isinstance(loops[0], ast.While)
-        and not loops[0].lineno <= step.line <= (loops[0].end_lineno or 0)
-    ):
-        head = ast.unparse(loops[0].target) + " " + ast.unparse(loops[0].iter)
-        return bool(_WINDOWED.search(head.lower()))
-    return False
-
-
-def _meeting(steps: Stack, backwards: Stack) -> tuple[Site, Site] | None:
+def meeting(steps: Stack, backwards: Stack) -> tuple[Site, Site] | None:
     """The lines of the innermost function from which both were reached."""
     for step in steps:
         for backward in backwards:
@@ -111,31 +87,20 @@ def _meeting(steps: Stack, backwards: Stack) -> tuple[Site, Site] | None:
     return None
 
 
-def _counts(test: ast.expr) -> bool:
-    if any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for node in ast.walk(test)):
-        return True
-    text = ast.unparse(test).lower()
-    if re.search(r"finite|nan|isinf|norm|none|grad_enabled|training|loss|epoch|acc\b|rank", text):
-        return False
-    if any(
-        isinstance(n, ast.Compare) and isinstance(n.ops[0], (ast.Eq, ast.GtE, ast.Gt)) for n in ast.walk(test)
-    ):
-        return True
-    return bool(_COUNTED.search(text))
-
-
-def _owner(path: str, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
-    chain = reversed(_ancestors(path, line))
+def owner_of(path: str, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    """The function around a line."""
+    chain = reversed(ancestors(path, line))
     return next((n for n in chain if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)), None)
 
 
 def _owner_name(path: str, line: int) -> str:
-    owner = _owner(path, line)
+    owner = owner_of(path, line)
     return "" if owner is None else owner.name
 
 
-def _function_text(site: Site) -> str:
-    owner = _owner(site.path, site.line)
+def function_text(site: Site) -> str:
+    """The text of the function around a line, or of its surroundings."""
+    owner = owner_of(site.path, site.line)
     lines = linecache.getlines(site.path)
     if owner is None:
         return "".join(lines[max(0, site.line - 30) : site.line + 30])
@@ -154,18 +119,25 @@ def nothing_looks(backward: Site | None, clear: Site | None) -> bool:
     if not 0 < clear.line - backward.line <= 12:
         return False
     between = linecache.getlines(clear.path)[backward.line : clear.line - 1]
-    return not any(_LOOKS.search(text) for text in between)
+    return not any(_LOOKS.search(text) and not _CLIPS.match(text) for text in between)
 
 
 @lru_cache(maxsize=1024)
-def hand_written_clear(near: Site | None, *, before: Site | None = None) -> Site | None:
-    """The statement that most likely emptied gradients without a call of zero_grad()."""
-    return _closest(near, before, _clears_gradient)
+def hand_written_clear(
+    near: Site | None, *, before: Site | None = None, to: str | None = None
+) -> Site | None:
+    """The statement that most likely emptied gradients without a call of zero_grad(), in this way."""
+
+    def fits(node: ast.stmt) -> bool:
+        return _clears_gradient(node) and _removes_gradient(node) == (to == "none")
+
+    fitting = None if to is None else _closest(near, before, fits)
+    return fitting or _closest(near, before, _clears_gradient)
 
 
 def hidden_clear(steps: Stack, backwards: Stack) -> Site | None:
     """A statement between a backward and a step that empties gradients behind autograd's back."""
-    pair = _meeting(steps, backwards)
+    pair = meeting(steps, backwards)
     tree = None if pair is None else _tree(pair[0].path)
     if pair is None or tree is None:
         return None
@@ -257,8 +229,19 @@ def _closest(near: Site | None, before: Site | None, wanted: object) -> Site | N
         between = [n for n in found if n.lineno > low or n.lineno < near.line]
     else:
         between = []
-    best = min(between or found, key=lambda n: abs(n.lineno - near.line))
+    # A statement under a condition may never have run: one that certainly did is likelier.
+    shared = {id(n) for n in ancestors(near.path, near.line)}
+    best = min(between or found, key=lambda n: (_conditions(near.path, n, shared), abs(n.lineno - near.line)))
     return _site_of(near.path, best)
+
+
+def _conditions(path: str, node: ast.stmt, shared: set[int]) -> int:
+    """How many conditions, other than that there is a gradient, must hold for a statement to run."""
+    around = within_function(ancestors(path, node.lineno))
+    return sum(
+        isinstance(outer, ast.If) and id(outer) not in shared and "grad" not in ast.unparse(outer.test)
+        for outer in around
+    )
 
 
 def _own(node: ast.stmt) -> Iterator[ast.AST]:
@@ -287,6 +270,13 @@ def _clears_gradient(node: ast.stmt) -> bool:
             if part.func.attr == "zero_":
                 return True
     return isinstance(node, ast.AugAssign) and "grad" in ast.unparse(node) and "* 0" in ast.unparse(node)
+
+
+def _removes_gradient(node: ast.stmt) -> bool:
+    """Whether what it clears is None afterwards."""
+    if isinstance(node, ast.Assign):
+        return isinstance(node.value, ast.Constant) and node.value.value is None
+    return isinstance(node, ast.Delete)
 
 
 def _clears_data(node: ast.stmt) -> bool:

@@ -100,7 +100,9 @@ class Stage:
         """The optimizer that a scaler is working on."""
         self.depth = 0
         """How many frames above `is_due` the user's line is, once that is known."""
-        self.loader: int | None = getattr(event, "loader", None)
+        shared = getattr(event, "shares_batch", False)
+        self.loader: int | None = None if shared else getattr(event, "loader", None)
+        """The loader that must have given a batch since the stage before."""
         self.params: set[int] = set()
         """The identities of all parameters that a clipping must be given."""
         self.sampled = getattr(event, "scaled_by", None) is not None

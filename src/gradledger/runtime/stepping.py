@@ -12,7 +12,7 @@ from torch.optim import optimizer as optim
 
 from gradledger.ledger import events as ev
 from gradledger.ledger.site import Site
-from gradledger.runtime import source
+from gradledger.runtime import guards, source
 from gradledger.runtime.cohort import Cohort, Gone, all_zero, finite
 from gradledger.runtime.observer import Observer
 from gradledger.runtime.owners import Owners
@@ -35,6 +35,8 @@ class Steps:
         self._pending: tuple[Site, int, list[Cohort]] | None = None
         self._counts: dict[int, int] = {}
         self._empty: dict[int, int] = {}
+        self._clears_by_hand: dict[int, bool] = {}
+        """For each step's line, whether its file clears gradients without zero_grad()."""
         self._hidden: dict[tuple[int, int], Site | None] = {}
         """For each step and backward the line between them that may have cleared what no look reveals."""
 
@@ -92,6 +94,7 @@ class Steps:
             observer.cruise.allowed = False  # steps inside backward have an order of their own
             observer.here.in_pass(cohorts)
         observer.settle(cohorts, site)
+        self._settle_others(number, site)
         closure = args[1] if len(args) > 1 else kwargs.get("closure")
         if callable(closure):
             self._pending = (site, number, cohorts)
@@ -102,6 +105,15 @@ class Steps:
         self._look_for_zeros(site, cohorts)
         self._post(site, number, cohorts)
         return None
+
+    def _settle_others(self, number: int, site: Site) -> None:
+        """Book what was cleared by hand of other optimizers, before this step is said to have come first."""
+        others = [c for c in self.observer.mine() if c.waiting and c.optimizer != number]
+        if others:
+            if id(site) not in self._clears_by_hand:
+                self._clears_by_hand[id(site)] = source.hand_written_clear(site) is not None
+            if self._clears_by_hand[id(site)]:
+                self.observer.settle(others, site)
 
     @shielded
     def _after(self, frame: FrameType) -> None:
@@ -147,7 +159,8 @@ class Steps:
             self._found_nothing(number, cohorts)
         backward = observer.last_backward
         scaler = self._scaling.stepping
-        key = (id(site), accounts, number, scaler, nonfinite)
+        # A step before the first pass says nothing yet about windows.
+        key = (id(site), accounts, number, scaler, nonfinite, backward is None)
         event = observer.events.get(key)
         if event is None or event.site is not site:
             windowed = self._closes_windows(backward)
@@ -185,7 +198,7 @@ class Steps:
         if backward is None:
             return False
         steps = self.observer.sites.stack(sys._getframe(1))
-        return source.steps_close_windows(steps, self.observer.stacks.get(backward, ()))
+        return guards.steps_close_windows(steps, self.observer.stacks.get(backward, ()))
 
     def _finite(self, cohorts: list[Cohort]) -> bool:
         try:

@@ -167,6 +167,9 @@ class Tensors(Calls):
                 down = not down
         if used and (down or name == "copy_"):
             self.stepped_by_hand(node, used)
+        elif used:
+            # Uphill, as sharpness-aware training goes: the gradients have served.
+            self.events.append(ev.ParametersMoved(None, tuple(sorted(self.resolve(used)))))
 
     def read_gradient(self, value: Gradient, node: ast.AST) -> None:
         """`.grad` is used as a tensor: where it is None for certain, that fails."""
