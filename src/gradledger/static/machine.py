@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -28,6 +29,7 @@ _COUNTERS = frozenset(
         "batch_no",
     }
 )
+_CLEARED = re.compile(r"([\w.\[\]]*?)\.?zero_grad\b")
 _FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 MOST_STARTS = 40
 BUDGET = 60_000
@@ -120,10 +122,26 @@ class Machine(Imports):
             if id(node) in self.ran or (start.owner is not None and owner is None):
                 continue
             text = self.unit.segment(node.body)
-            if "zero_grad" in text or "zero_(" in text or ".grad = None" in text:
+            clears = "zero_grad" in text or "zero_(" in text or ".grad = None" in text
+            if clears and not (owner is not None and self._minds_its_own(owner, text, start)):
                 self.unlinked.update(("GL101", "GL401"))
             if ".update(" in text:
                 self.unlinked.add("GL303")
+
+    def _minds_its_own(self, owner: ast.ClassDef, text: str, start: Start) -> bool:
+        """Whether a method of an unrelated class clears nothing but the optimizers that its class builds."""
+        one, other = (self.scope.names.get(name or "") for name in (start.owner, owner.name))
+        if not isinstance(one, ClassValue) or not isinstance(other, ClassValue) or other.node is not owner:
+            return False
+        if one in other.lineage() or other in one.lineage() or re.search(r"\bzero_\(|\.grad = None", text):
+            return False
+        cleared = _CLEARED.findall(text)
+        whole = self.unit.segment(owner.body)
+        return all(
+            name.startswith("self.")
+            and re.search(rf"{re.escape(name)}\s*=[^=\n]*\b(?:optim\.)?[A-Z]\w*\(", whole)
+            for name in cleared
+        )
 
     def _repeat(self, function: Function, first: list[Value]) -> None:
         """A function that its callers will call again and again."""

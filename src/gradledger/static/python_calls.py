@@ -144,7 +144,8 @@ def _next(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
     if isinstance(value, Parameters):
         return Parameters(value.accounts, value.opaque, element=True)
     for loop in m.loops[-1:]:
-        loop.drawn = loop.loader = True
+        if not loop.tasks:
+            loop.drawn = loop.loader = True
     if isinstance(value, Iteration):
         if value.position >= value.length and not value.endless:
             return args[1] if len(args) > 1 else m.unknown(m.at(node))

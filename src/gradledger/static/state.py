@@ -90,6 +90,8 @@ class Turning:
     """Its head speaks of micro-batches."""
     closes: bool = False
     """No step is written inside: one that follows closes a window of its turns."""
+    tasks: bool = False
+    """Each turn has a source of its own: its losses are meant to add up."""
     length: int = 0
     """How many turns it has in the program, once it has ended."""
     label: str = ""

@@ -62,6 +62,8 @@ _TALKS = frozenset(
 CALLED = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _OVER = re.compile(r"\bin\s+(?:\w+\()*(?:self\.)?(\w+)")
 
+_BY_KEY = re.compile(r"\bnext\(\s*[\w.]+\[(\w+)\]")
+
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -183,6 +185,11 @@ class Unit:
             micro = _MICRO.search(head.lower()) is not None
             known = self._heads[id(node)] = micro, "step(" not in self.segment(node.body)
         return known
+
+    def draws_by_key(self, node: ast.For | ast.AsyncFor) -> bool:
+        """Whether each turn takes a batch from an iterator of its own: `next(iterators[task])`."""
+        name = node.target.id if isinstance(node.target, ast.Name) else ""
+        return bool(name) and name in _BY_KEY.findall(self.segment(node.body))
 
     def inert(self, node: ast.Expr) -> bool:
         """Whether a statement only talks to people, files or random numbers."""
