@@ -11,7 +11,7 @@ from gradledger.audit.auditor import Auditor
 from gradledger.checking.spoken import spoken
 from gradledger.ledger.journal import Journal
 from gradledger.rules.finding import Certainty, Finding
-from gradledger.static.explore import Trace, explore, parse
+from gradledger.static.explore import MOST_PATHS, Exploration, Trace, explore, parse
 
 FindModule = Callable[[str, str, int], "tuple[str, str] | None"]
 """(dotted name, path of the importing file, level of a relative import) -> (path, text) of its source."""
@@ -59,12 +59,15 @@ def check_program(text: str, path: str, find_module: FindModule | None = None) -
     if not _TORCH.search(text) or _OTHERS.search(text):
         return Judged(())
     exploration = explore(unit, find_module)
-    notes = (
-        (f"{path}: too large to follow to the end; part of it was not checked",)
-        if exploration.cut_short
-        else ()
-    )
-    return Judged(tuple(judge(exploration.traces)), notes)
+    return Judged(tuple(judge(exploration.traces)), tuple(f"{path}: {note}" for note in _notes(exploration)))
+
+
+def _notes(exploration: Exploration) -> Iterable[str]:
+    """What was not looked at, for the reader to know."""
+    if exploration.unfinished:
+        yield "too large to follow to the end; part of it was not checked"
+    elif exploration.more_paths:
+        yield f"too many paths through its conditions; the first {MOST_PATHS} were checked"
 
 
 def judge(traces: Iterable[Trace]) -> list[Finding]:

@@ -8,7 +8,8 @@ import re
 from gradledger.static.unseen import Unseen
 from gradledger.static.values import Args, Context, Function, Instance, Named, Scope, Value
 
-DEEPEST = 14
+DEEPEST = 30
+"""How many calls inside one another are followed."""
 
 
 class Functions(Unseen):
@@ -18,6 +19,8 @@ class Functions(Unseen):
         """Call a function of the source."""
         code = function.node
         if self.depth >= DEEPEST or sum(running.node is code for running in self.running) >= 2:
+            if self.depth >= DEEPEST and self._does_more(function):
+                self.cut_short = True
             return self.through(args, kwargs, node)
         scope = Scope(function.scope)
         self._bind_arguments(function, scope, args, kwargs)

@@ -31,7 +31,6 @@ _COUNTERS = frozenset(
 )
 _CLEARED = re.compile(r"([\w.\[\]]*?)\.?zero_grad\b")
 _FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
-MOST_STARTS = 40
 BUDGET = 60_000
 """How many expressions one attempt evaluates at most."""
 
@@ -59,7 +58,6 @@ class Machine(Imports):
         self.find_module = find_module
         self.units = units
         self.modules = {}
-        self.cut_short = False
 
     def run(self, start: Start) -> None:
         """Execute from the start to the end of the program."""
@@ -198,7 +196,9 @@ def starts(unit: Unit, ran: set[int]) -> list[Start]:
             continue
         if node.name not in called:
             found.append(Start(node.name, None if owner is None else owner.name))
-    return found[:MOST_STARTS]
+    # Where there is more than can be followed, functions that step come before those that only differentiate.
+    steps = {node.name for node, _ in unit.functions if "step" in unit.segment(node.body)}
+    return sorted(found, key=lambda start: start.function not in steps)
 
 
 __all__ = ["Machine", "Scope", "Start", "Unknown", "starts"]

@@ -120,6 +120,8 @@ class State:
         self.learnt = Learnt()
         self.budget = budget
         self.events: list[ev.Event] = []
+        self.cut_short = False
+        """Something that matters was not followed."""
         self.forced = forced
         self.choices: list[bool] = []
         self.weights: list[bool] = []
