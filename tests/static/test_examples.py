@@ -12,7 +12,6 @@ from gradledger.rules.rule import Rule
 from tests.static.project import places
 
 NOT_FOUND = {
-    "GL106": "missed: a program without the word `backward` is not looked at",
     "GL203": "missed: slices of different length are not compared",
 }
 """Codes whose bad example the checker does not find, and why."""

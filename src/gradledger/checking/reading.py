@@ -10,7 +10,7 @@ from gradledger.checking.decoding import decode
 from gradledger.checking.document import LONGEST, too_long
 from gradledger.checking.problem import Problem, Unreadable
 
-_WORD = b"backward"
+_WORD, _CLEAR, _STEP = b"backward", b"zero_grad", b".step("
 _TRAINS = re.compile(rb"backward\s*\(|\.backward\b|\bimport\b[^\n]*\bbackward\b")
 """The word alone mostly speaks of compatibility."""
 
@@ -43,8 +43,10 @@ def read(path: str, *, named: bool) -> bytes | Problem | None:
 
 
 def trains(raw: bytes) -> bool:
-    """Whether a backward pass is called or handed on; without one there is nothing to check."""
-    return _WORD in raw and _TRAINS.search(raw) is not None
+    """Whether a backward pass is called or handed on, or should be: gradients are cleared and a step made."""
+    if _WORD in raw and _TRAINS.search(raw) is not None:
+        return True
+    return _CLEAR in raw and _STEP in raw
 
 
 def _all(handle: int, size: int) -> bytes:

@@ -291,6 +291,8 @@ class Entries(State):
 
     def admit_blindness(self) -> None:
         """Who holds what can only be judged where all parameters were seen being made."""
+        if self.passless and not self.computed:
+            self.guessed = True  # steps without any loss are a demonstration, as of a schedule
         if any(box.opaque and box.held_by is not None for box in self.boxes.values()):
             self.unlinked.update(("GL106", "GL309", "GL402", "GL403", "GL404"))
         reached: set[int] = set()

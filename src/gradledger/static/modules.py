@@ -186,6 +186,7 @@ class Modules(Tensors):
         ]
         made = self.tensor(*given)
         if not self.no_grad:
+            self.computed = True
             reached = self.live(self.accounts_of(model, hidden=True))
             made.deps |= reached
             self._owned(model, reached)

@@ -162,6 +162,10 @@ class State:
         self.ambiguous = False
         self.guessed = False
         """A backward() was taken to reach what could not be seen to be reached."""
+        self.passless = not unit.differentiates
+        """The file itself differentiates nothing."""
+        self.computed = False
+        """A model was used with gradients enabled."""
         self.discarding: ast.AST | None = None
         """The call whose result nobody uses."""
         self.unlinked: set[str] = set()

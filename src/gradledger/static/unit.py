@@ -62,6 +62,7 @@ _TALKS = frozenset(
 CALLED = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _OVER = re.compile(r"\bin\s+(?:\w+\()*(?:self\.)?(\w+)")
 
+_PASS = re.compile(r"backward\s*\(|\.backward\b|\bimport\b[^\n]*\bbackward\b")
 _BY_KEY = re.compile(r"\bnext\(\s*[\w.]+\[(\w+)\]")
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
@@ -113,6 +114,11 @@ class Unit:
             line = self.lines[first - 1] if first <= len(self.lines) else ""
             return line.encode()[nodes[0].col_offset : nodes[-1].end_col_offset].decode("utf-8", "ignore")
         return "".join(self.lines[first - 1 : last])
+
+    @cached_property
+    def differentiates(self) -> bool:
+        """Whether a backward pass is called or handed on; the word alone speaks of other things."""
+        return "backward" in self.text and _PASS.search(self.text) is not None
 
     @cached_property
     def functions(self) -> list[tuple[FunctionNode, ast.ClassDef | None]]:

@@ -48,6 +48,11 @@ _HARMLESS = re.compile(
 )
 
 
+_MEASURES = re.compile(
+    r"loss|criterion|metric|accuracy|score|print|log|append|plot|isinstance|len|summary|save", re.IGNORECASE
+)
+"""What is given a loss or a model and differentiates neither."""
+
 _MAY_CLEAR = re.compile(
     r"zero|clear|reset|finish|begin|end_|after|before|post_|pre_|update|step", re.IGNORECASE
 )
@@ -127,6 +132,8 @@ class Unseen(Statements):
             or (isinstance(v, Unknown) and v.account is not None and v.role is None)
         ]
         deps = NOTHING if self.no_grad else self.live(self.accounts_of(models))
+        if self.passless and (tensors or leaves or models) and not _MEASURES.search(label):
+            self.guessed = True  # the pass may be in there
         if tensors or leaves or deps:
             made = self.tensor(*tensors, *leaves)
             made.deps |= deps
