@@ -147,9 +147,9 @@ class Entries(State):
         if root.presumed:
             self.doubts.add(f"GL201:{site.path}:{site.line}")
         if event.accounts:
-            self.events.append(
-                ev.LossMeasured(site, event.accounts, root.reduction, None if chained else root.factor, None)
-            )
+            factor = None if chained else root.factor
+            count = None if root.presumed else root.count or None
+            self.events.append(ev.LossMeasured(site, event.accounts, root.reduction, factor, count))
 
     def cleared(
         self, node: ast.AST, accounts: Accounts, by: str, *, to: str = "none", owner: int | None = None

@@ -167,7 +167,7 @@ class Modules(Tensors):
             if not tensors:
                 made.opaque = True
             made.reduction = model.loss if model.loss in ("mean", "sum") else "unknown"  # type: ignore[assignment]
-            made.factor = 1.0
+            made.factor, made.count = 1.0, made.rows
             return made
         if isinstance(model, Model) and model.replicated and model.children:
             inner = model.children[0]

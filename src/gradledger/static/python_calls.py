@@ -154,6 +154,12 @@ def _next(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
     return m.unknown(f"elt({m.label(value)})")
 
 
+def _slice(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
+    if 0 < len(args) < 3 and all(value is None or type(value) is int for value in args):
+        return slice(*args)
+    return m.unknown(m.at(node))
+
+
 def _number(kind: Any) -> Any:
     def convert(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
         value = args[0] if args else 0
@@ -267,6 +273,7 @@ BUILTINS: dict[str, Value] = {
     name: Builtin(name, call)
     for name, call in {
         "range": _range,
+        "slice": _slice,
         "len": _len,
         "enumerate": _enumerate,
         "zip": _zip,

@@ -212,6 +212,7 @@ class State:
         scaled: int | None = None
         cut = False
         rows: int | None = None
+        count: int | None = None
         for origin in origins:
             if isinstance(origin, Tensor):
                 cut = cut or origin.cut
@@ -224,6 +225,7 @@ class State:
                     reduced = origin.reduced
                 scaled = origin.scaled_by if scaled is None else scaled
                 rows = origin.rows if rows is None else rows
+                count = origin.count if count in (None, origin.count) else 0
             elif isinstance(origin, Unknown) and origin.role == "leaf" and origin.account is not None:
                 deps = deps | {origin.account}
         if self.no_grad:
@@ -234,6 +236,7 @@ class State:
         made = Tensor(
             self.fresh(), deps, parts, opaque=opaque, reduced=reduced, scaled_by=scaled, cut=cut, rows=rows
         )
+        made.count = count
         for name, value in facts.items():
             setattr(made, name, value)
         if made.made_of:

@@ -78,6 +78,8 @@ class Tensor:
     """Something that cannot be seen took part: it may reach more than is known."""
     rows: int | None = None
     """The size of its first dimension, where that is known."""
+    count: int | None = None
+    """How many rows the mean in it runs over, where that is known."""
     kept: int = 0
     """How many differentiable losses were added up in this variable."""
     leaf: int | None = None
