@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import warnings
 from collections.abc import Callable, Iterable
@@ -12,6 +13,7 @@ from gradledger.checking.spoken import spoken
 from gradledger.ledger.journal import Journal
 from gradledger.rules.finding import Certainty, Finding
 from gradledger.static.explore import MOST_PATHS, Exploration, Trace, explore, parse
+from gradledger.static.unit import Unit
 
 FindModule = Callable[[str, str, int], "tuple[str, str] | None"]
 """(dotted name, path of the importing file, level of a relative import) -> (path, text) of its source."""
@@ -56,14 +58,24 @@ def check_program(text: str, path: str, find_module: FindModule | None = None) -
         raise ProgramError(error.lineno or 1, error.msg) from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise ProgramError(1, str(error) or type(error).__name__) from None
-    if not _TORCH.search(text) or _OTHERS.search(text):
+    if _OTHERS.search(text) or not (_TORCH.search(text) or _imports_all_of_torch(unit, find_module)):
         return Judged(())
     exploration = explore(unit, find_module)
     findings = judge(exploration.traces)
-    if not unit.differentiates:
+    if "backward" not in text:
         # All else would have to see the passes.
         return Judged(tuple(finding for finding in findings if finding.code == "GL106"))
     return Judged(tuple(findings), tuple(f"{path}: {note}" for note in _notes(exploration)))
+
+
+def _imports_all_of_torch(unit: Unit, find_module: FindModule | None) -> bool:
+    """Whether torch comes out of a module of the project by `from module import *`."""
+    for node in unit.tree.body if find_module is not None else ():
+        if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+            found = find_module(node.module or "", unit.path, node.level)
+            if found is not None and _TORCH.search(found[1]):
+                return True
+    return False
 
 
 def _notes(exploration: Exploration) -> Iterable[str]:

@@ -12,7 +12,16 @@ from gradledger.static.imports import FindModule, Imports
 from gradledger.static.scale import EPOCHS, Scale
 from gradledger.static.state import Crash, Leave, OutOfBudget, Turning
 from gradledger.static.unit import CALLED, FunctionNode, Unit
-from gradledger.static.values import ClassValue, Function, Instance, Optimizer, Scope, Unknown, Value
+from gradledger.static.values import (
+    ClassValue,
+    Function,
+    Instance,
+    Namespace,
+    Optimizer,
+    Scope,
+    Unknown,
+    Value,
+)
 
 _COUNTERS = frozenset(
     {
@@ -57,7 +66,8 @@ class Machine(Imports):
         super().__init__(unit, scale, forced, BUDGET)
         self.find_module = find_module
         self.units = units
-        self.modules = {}
+        # A module that imports the file back gets what the file has defined so far.
+        self.modules = {unit.path: Namespace(unit, self.scope)}
 
     def run(self, start: Start) -> None:
         """Execute from the start to the end of the program."""
