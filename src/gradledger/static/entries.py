@@ -173,6 +173,7 @@ class Entries(State):
         self._learn_window()
         for turn in self.loops:
             turn.steps += 1
+        self._compare_plans(optimizer)
         self.events.append(
             ev.OptimizerStepped(
                 self.site(node),
@@ -182,6 +183,15 @@ class Entries(State):
                 windowed=self.windowed,
             )
         )
+
+    def _compare_plans(self, optimizer: Optimizer) -> None:
+        """A schedule of as many steps as the loop has turns is counted in updates, if each turn makes one."""
+        plan = self.loops[-1].plan if self.loops else None
+        if plan is None or any(counted for _, counted in self.ifs):
+            return
+        for role in self.roles.values():
+            if isinstance(role, Scheduler) and role.optimizer is optimizer and role.plan == plan:
+                role.per_update = True
 
     def stepped_by_hand(self, node: ast.AST, accounts: Accounts) -> None:
         """The program applied gradients itself."""
@@ -309,6 +319,16 @@ class Entries(State):
 
     def settle_windows(self) -> None:
         """A line that a counter guards closes windows, also the first time."""
+        planned = {
+            role.number for role in self.roles.values() if isinstance(role, Scheduler) and role.per_update
+        }
+        if planned:
+            self.events = [
+                replace(e, per_batch=False)
+                if isinstance(e, ev.SchedulerBuilt) and e.scheduler in planned
+                else e
+                for e in self.events
+            ]
         guarded = {e.site for e in self.events if isinstance(e, ev.OptimizerStepped) and e.windowed}
         if guarded:
             self.events = [

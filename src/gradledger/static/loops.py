@@ -31,6 +31,7 @@ class Loops(Assignments):
         relevant = self.unit.touches_gradients(node.body)
         loop = self._begin(node, loader=items.loader is not None, exact=items.exact, relevant=relevant)
         loop.endless, loop.tasks = items.endless, tasks
+        loop.plan = items.label or (items.length if items.exact else None)
         if relevant:
             loop.micro, loop.closes = self.unit.heads(node)
         if items.loader is not None:

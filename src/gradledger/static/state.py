@@ -92,6 +92,8 @@ class Turning:
     """No step is written inside: one that follows closes a window of its turns."""
     tasks: bool = False
     """Each turn has a source of its own: its losses are meant to add up."""
+    plan: int | str | None = None
+    """How many turns it will have in the program, or the label of that number."""
     length: int = 0
     """How many turns it has in the program, once it has ended."""
     label: str = ""

@@ -255,6 +255,10 @@ class Scheduler:
     number: int
     optimizer: Optimizer
     accelerator: Accelerator | None = None
+    plan: int | str | None = None
+    """How many advances it was planned for: a number, or the label of an unknown one."""
+    per_update: bool = False
+    """The loop that makes one update a turn has just as many turns."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
