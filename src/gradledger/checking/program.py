@@ -13,6 +13,7 @@ from gradledger.checking.spoken import spoken
 from gradledger.ledger.journal import Journal
 from gradledger.rules.finding import Certainty, Finding
 from gradledger.static.explore import MOST_PATHS, Exploration, Trace, explore, parse
+from gradledger.static.imports import imports_passes
 from gradledger.static.unit import Unit
 
 FindModule = Callable[[str, str, int], "tuple[str, str] | None"]
@@ -48,7 +49,7 @@ class Judged:
 
 def check_program(text: str, path: str, find_module: FindModule | None = None) -> Judged:
     """The findings in one program, without repairs."""
-    if "backward" not in text and not ("zero_grad" in text and "step(" in text):
+    if not _may_train(text):
         return Judged(())
     try:
         with warnings.catch_warnings():
@@ -60,12 +61,22 @@ def check_program(text: str, path: str, find_module: FindModule | None = None) -
         raise ProgramError(1, str(error) or type(error).__name__) from None
     if _OTHERS.search(text) or not (_TORCH.search(text) or _imports_all_of_torch(unit, find_module)):
         return Judged(())
+    passes = "backward" in text or imports_passes(unit, find_module)
+    if not passes and "zero_grad" not in text:
+        return Judged(())
     exploration = explore(unit, find_module)
     findings = judge(exploration.traces)
-    if "backward" not in text:
+    if not passes:
         # All else would have to see the passes.
         return Judged(tuple(finding for finding in findings if finding.code == "GL106"))
     return Judged(tuple(findings), tuple(f"{path}: {note}" for note in _notes(exploration)))
+
+
+def _may_train(text: str) -> bool:
+    """Whether passes are in the text, may be in what it imports, or may have been forgotten."""
+    if "backward" in text or ("optim" in text and ".parameters(" in text):
+        return True
+    return "zero_grad" in text and "step(" in text
 
 
 def _imports_all_of_torch(unit: Unit, find_module: FindModule | None) -> bool:

@@ -11,6 +11,7 @@ from gradledger.checking.document import LONGEST, too_long
 from gradledger.checking.problem import Problem, Unreadable
 
 _WORD, _CLEAR, _STEP = b"backward", b"zero_grad", b".step("
+_OPTIM, _PARAMETERS = b"optim", b".parameters("
 _TRAINS = re.compile(rb"backward\s*\(|\.backward\b|\bimport\b[^\n]*\bbackward\b")
 """The word alone mostly speaks of compatibility."""
 
@@ -43,10 +44,10 @@ def read(path: str, *, named: bool) -> bytes | Problem | None:
 
 
 def trains(raw: bytes) -> bool:
-    """Whether a backward pass is called or handed on, or should be: gradients are cleared and a step made."""
+    """Whether a backward pass is called or handed on, or may be in what is imported or was forgotten."""
     if _WORD in raw and _TRAINS.search(raw) is not None:
         return True
-    return _CLEAR in raw and _STEP in raw
+    return (_CLEAR in raw and _STEP in raw) or (_OPTIM in raw and _PARAMETERS in raw)
 
 
 def _all(handle: int, size: int) -> bytes:

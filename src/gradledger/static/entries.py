@@ -275,7 +275,10 @@ class Entries(State):
 
     def say_what_is_kept(self) -> None:
         """Graphs of finished passes that a variable still refers to."""
+        sums: set[int] = set()
         for keeping in self.keepings.values():
+            if any(not sums.isdisjoint(loss.parts) for loss, _ in keeping.losses):
+                continue  # what is wrong with it was said of the sum it is made of
             if any(serial in self.covered for serial in keeping.whole):
                 continue
             if any(loss.serial in self.inside for loss, _ in keeping.losses):
@@ -289,6 +292,7 @@ class Entries(State):
                 )
             ]
             if len(held) >= 2:
+                sums.update(keeping.whole)
                 self.events.append(ev.GraphKept(keeping.site, keeping.name, len(held)))
 
     def forgive_unsure(self) -> None:

@@ -93,7 +93,8 @@ class _Explorer:
             if hash(story) in told:
                 continue
             told.add(hash(story))
-            if any(isinstance(event, ev.BackwardRan | ev.OptimizerStepped) for event in machine.events):
+            told_of = ev.BackwardRan | ev.OptimizerStepped | ev.GraphKept
+            if any(isinstance(event, told_of) for event in machine.events):
                 self.traces.append(
                     Trace(
                         merged(machine.events),

@@ -60,7 +60,7 @@ def _len(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
             return len(value.children)
         case Unknown():
             name = value.label.rsplit(".", 1)[-1]
-            if name in m.unit.iterated:
+            if name in m.unit.iterated or f"loader {value.label}" in m.roles:
                 return Length(m.scale.batches)
             return m.unknown(f"len({value.label})")
         case _:
