@@ -120,8 +120,14 @@ def judge(traces: Iterable[Trace]) -> list[Finding]:
             said.setdefault((finding.code, finding.site.path, finding.site.line), []).append(
                 (number, finding)
             )
-    findings = [_joined(statements, lines) for statements in said.values()]
+    findings = _one_for_a_cause([_joined(statements, lines) for statements in said.values()])
     return sorted(findings, key=lambda f: (f.site.path, f.site.line, f.code))
+
+
+def _one_for_a_cause(findings: list[Finding]) -> list[Finding]:
+    """Without leaks to another optimizer from a line of which it is said that nothing clears it at all."""
+    stale = {f.site for f in findings if f.code == "GL101" and f.certainty is Certainty.CERTAIN}
+    return [f for f in findings if f.code != "GL401" or not {r.site for r in f.related} <= stale]
 
 
 def _joined(statements: list[tuple[int, Finding]], lines: list[set[tuple[str, int]]]) -> Finding:
