@@ -24,7 +24,22 @@ _OTHERS = re.compile(
     r"^\s*(?:import|from)\s+(?:paddle|mxnet|mindspore|oneflow|jittor|flax|tinygrad)\b", re.MULTILINE
 )
 """Frameworks whose methods have the same names."""
-_NEEDS_THE_END = frozenset({"GL101", "GL102", "GL103", "GL105", "GL202", "GL204", "GL304", "GL401"})
+_NEEDS_THE_END = frozenset(
+    [
+        "GL101",
+        "GL102",
+        "GL103",
+        "GL105",
+        "GL106",
+        "GL202",
+        "GL204",
+        "GL303",
+        "GL304",
+        "GL401",
+        "GL402",
+        "GL404",
+    ]
+)
 """Rules that would have to see the rest of a program that was followed only in part."""
 _UNLINKED = frozenset({"GL106", "GL309", "GL401", "GL402", "GL403", "GL404"})
 """Rules that need to know which optimizer holds which parameters."""
@@ -81,7 +96,9 @@ def _may_train(text: str) -> bool:
 
 def _imports_all_of_torch(unit: Unit, find_module: FindModule | None) -> bool:
     """Whether torch comes out of a module of the project by `from module import *`."""
-    for node in unit.tree.body if find_module is not None else ():
+    if find_module is None:
+        return False
+    for node in unit.tree.body:
         if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
             found = find_module(node.module or "", unit.path, node.level)
             if found is not None and _TORCH.search(found[1]):

@@ -86,6 +86,9 @@ class _Explorer:
             paths += 1
             self.ran |= machine.ran
             self.unfinished = self.unfinished or machine.cut_short
+            settled = machine.learnt.scale(scale) == scale
+            if self.work <= 0 and not settled:
+                break  # the work is over before it is known how long the windows are
             # A choice that changes nothing is not worth combining with others.
             story = tuple(
                 (type(event), event.site, getattr(event, "accounts", ())) for event in machine.events
@@ -105,7 +108,7 @@ class _Explorer:
                         machine.guessed,
                         machine.scale,
                         start,
-                        machine.cut_short,
+                        machine.cut_short or not settled,
                     )
                 )
             for at in range(len(forced), len(machine.choices)):

@@ -111,7 +111,11 @@ class Functions(Unseen):
                 return self.run_function(function, [owner, *args], kwargs, node)
             if "param" in code.name or "parameters(" in function.unit.segment(code.body):
                 return self.run_function(function, [owner, *args], kwargs, node)
-            return self.forward(owner, args, kwargs, node, code.name)
+            self.no_grad += function.no_grad
+            try:
+                return self.forward(owner, args, kwargs, node, code.name)
+            finally:
+                self.no_grad -= function.no_grad
         return self.run_function(function, [owner, *args], kwargs, node)
 
     def _does_more(self, function: Function) -> bool:

@@ -108,7 +108,9 @@ class Imports(Externals):
 
 def imports_passes(unit: Unit, find_module: FindModule | None) -> bool:
     """Whether a module of the project that the file imports by name differentiates."""
-    for node in unit.tree.body if find_module is not None else ():
+    if find_module is None:
+        return False
+    for node in unit.tree.body:
         if isinstance(node, ast.Import):
             names, level = [alias.name for alias in node.names], 0
         elif isinstance(node, ast.ImportFrom):

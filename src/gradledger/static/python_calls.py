@@ -130,7 +130,11 @@ def _sorted(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
 
 
 def _dict(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
-    made = dict(args[0]) if args and isinstance(args[0], dict) else {}
+    given = _list(m, args[:1], {}, node)
+    made: dict[Any, Value] = dict(args[0]) if args and isinstance(args[0], dict) else {}
+    for pair in given if isinstance(given, list) and not made else ():
+        if isinstance(pair, tuple) and len(pair) == 2:
+            made[pair[0] if isinstance(pair[0], (str, int)) else m.label(pair[0])] = pair[1]
     made.update(kwargs)
     return made
 

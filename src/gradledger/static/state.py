@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Literal
+from zlib import crc32
 
 from gradledger.ledger import events as ev
 from gradledger.ledger.site import Site
@@ -26,6 +27,8 @@ from gradledger.static.values import (
     Unknown,
     Value,
 )
+
+LONGEST_LABEL = 160
 
 
 class Way(Enum):
@@ -189,8 +192,9 @@ class State:
 
     def unknown(self, label: str, *, fleeting: bool | None = None) -> Unknown:
         """The unknown value of this label."""
-        if len(label) > 160:
-            label = f"?{self.fresh()}"
+        if len(label) > LONGEST_LABEL:
+            # Shorter, and still the same for the same.
+            label = f"?{crc32(label.encode('utf-8', 'replace'))}.{label[-40:].rpartition('.')[2]}"
         known = self.unknowns.get(label)
         if known is None:
             known = self.unknowns[label] = Unknown(label)

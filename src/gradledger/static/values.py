@@ -337,6 +337,12 @@ class Scope:
         return None
 
 
+class Defaults(dict[Any, Value]):
+    """A dictionary that makes what it does not have."""
+
+    make: Callable[[], Value]
+
+
 def flat(value: Value) -> list[Value]:
     """Everything inside nested containers."""
     if isinstance(value, (list, tuple)):
