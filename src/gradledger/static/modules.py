@@ -211,7 +211,8 @@ class Modules(Tensors):
                 return
             if model.account is not None:
                 self.boxes[model.account].sure = True
-            for child in model.children:
+            named = model.attrs.values() if model.kind == "Sequential" else ()
+            for child in (*model.children, *named):
                 self._use(child, depth + 1)
         elif isinstance(model, Instance) and depth < 3:
             forward = model.cls.find("forward")

@@ -81,6 +81,7 @@ class Unit:
         self._leaving: dict[int, bool] = {}
         self._heads: dict[int, tuple[bool, bool]] = {}
         self._inert: dict[int, bool] = {}
+        self._called: dict[int, frozenset[str]] = {}
 
     def site(self, node: ast.AST, function: str = "<module>") -> Site:
         """Where a node is."""
@@ -206,6 +207,13 @@ class Unit:
                 callee = callee.value
             known = isinstance(callee, ast.Name) and callee.id in _TALKS and not self.acts([node])
             self._inert[id(node)] = known
+        return known
+
+    def called_inside(self, node: ast.Expr) -> frozenset[str]:
+        """Names that a statement calls."""
+        known = self._called.get(id(node))
+        if known is None:
+            known = self._called[id(node)] = frozenset(CALLED.findall(self.segment([node])))
         return known
 
     @cached_property
