@@ -35,6 +35,8 @@ def test_only_what_trains_is_read(tmp_path: Path) -> None:
         (b"step(loss.backward)", True),
         (b"from torch.autograd import grad, backward as run", True),
         (b'{"source": ["loss.backward()\\n"]}', True),
+        (b"optimizer.zero_grad()\nloss = f(x)\noptimizer.step()", True),
+        (b"optimizer.zero_grad()\n", False),
         (b"# kept for backward compatibility", False),
         (b"backwards = 1", False),
         (b"import os\nbackward = 1", False),

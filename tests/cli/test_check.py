@@ -102,6 +102,18 @@ def test_exit_codes(command, stale: Path, args: list[str], code: int) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("broken", [False, True])
+def test_sarif_tells_whether_all_was_read(command, stale: Path, broken: bool) -> None:
+    if broken:
+        (stale.parent / "broken.py").write_text("def f(:\n    loss.backward()\n")
+    done = command("check", "--format", "sarif", "--exit-zero")
+    (invocation,) = json.loads(done.stdout)["runs"][0]["invocations"]
+    assert invocation["executionSuccessful"] is not broken
+    assert [note["level"] for note in invocation["toolExecutionNotifications"]] == ["error"] * broken
+    # --exit-zero forgives findings, not what could not be read
+    assert done.returncode == (2 if broken else 0)
+
+
 @pytest.mark.parametrize(
     "comment",
     ["# noqa", "# noqa: GL101", "# noqa:E501,GL101", "# noqa: E501 GL1", "# gradledger: allow[GL101]"],

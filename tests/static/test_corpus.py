@@ -15,7 +15,7 @@ CORPUS = Path(__file__).parent.parent / "corpus"
 BAD = sorted((CORPUS / "bad").glob("*.py"))
 GOOD = sorted((CORPUS / "good").glob("*.py"))
 
-LEAST_FOUND = 130
+LEAST_FOUND = 134
 """So many of the 169 wrong scripts are found with certainty; the number may only grow."""
 
 MOST_SUSPECTED = 5

@@ -31,6 +31,8 @@ class Answer:
     checked: Checked
     notes: tuple[str, ...] = ()
     """What the reader must know besides: skipped files, a script that crashed, a recording cut short."""
+    unread: tuple[str, ...] = ()
+    """Those of the notes that tell of input which could not be read."""
 
     @property
     def fails(self) -> bool:

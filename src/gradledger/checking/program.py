@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import warnings
 from collections.abc import Callable, Iterable
@@ -11,7 +12,9 @@ from gradledger.checking.spoken import spoken
 from gradledger.ledger.journal import Journal
 from gradledger.ledger.record import dataclass, replace
 from gradledger.rules.finding import Certainty, Finding
-from gradledger.static.explore import Trace, explore, parse
+from gradledger.static.explore import MOST_PATHS, Exploration, Trace, explore, parse
+from gradledger.static.imports import imports_passes
+from gradledger.static.unit import Unit
 
 FindModule = Callable[[str, str, int], "tuple[str, str] | None"]
 """(dotted name, path of the importing file, level of a relative import) -> (path, text) of its source."""
@@ -21,7 +24,22 @@ _OTHERS = re.compile(
     r"^\s*(?:import|from)\s+(?:paddle|mxnet|mindspore|oneflow|jittor|flax|tinygrad)\b", re.MULTILINE
 )
 """Frameworks whose methods have the same names."""
-_NEEDS_THE_END = frozenset({"GL101", "GL102", "GL103", "GL105", "GL202", "GL204", "GL304", "GL401"})
+_NEEDS_THE_END = frozenset(
+    [
+        "GL101",
+        "GL102",
+        "GL103",
+        "GL105",
+        "GL106",
+        "GL202",
+        "GL204",
+        "GL303",
+        "GL304",
+        "GL401",
+        "GL402",
+        "GL404",
+    ]
+)
 """Rules that would have to see the rest of a program that was followed only in part."""
 _UNLINKED = frozenset({"GL106", "GL309", "GL401", "GL402", "GL403", "GL404"})
 """Rules that need to know which optimizer holds which parameters."""
@@ -46,7 +64,7 @@ class Judged:
 
 def check_program(text: str, path: str, find_module: FindModule | None = None) -> Judged:
     """The findings in one program, without repairs."""
-    if "backward" not in text:
+    if not _may_train(text):
         return Judged(())
     try:
         with warnings.catch_warnings():
@@ -56,15 +74,44 @@ def check_program(text: str, path: str, find_module: FindModule | None = None) -
         raise ProgramError(error.lineno or 1, error.msg) from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise ProgramError(1, str(error) or type(error).__name__) from None
-    if not _TORCH.search(text) or _OTHERS.search(text):
+    if _OTHERS.search(text) or not (_TORCH.search(text) or _imports_all_of_torch(unit, find_module)):
+        return Judged(())
+    passes = "backward" in text or imports_passes(unit, find_module)
+    if not passes and "zero_grad" not in text:
         return Judged(())
     exploration = explore(unit, find_module)
-    notes = (
-        (f"{path}: too large to follow to the end; part of it was not checked",)
-        if exploration.cut_short
-        else ()
-    )
-    return Judged(tuple(judge(exploration.traces)), notes)
+    findings = judge(exploration.traces)
+    if not passes:
+        # All else would have to see the passes.
+        return Judged(tuple(finding for finding in findings if finding.code == "GL106"))
+    return Judged(tuple(findings), tuple(f"{path}: {note}" for note in _notes(exploration)))
+
+
+def _may_train(text: str) -> bool:
+    """Whether passes are in the text, may be in what it imports, or may have been forgotten."""
+    if "backward" in text or ("optim" in text and ".parameters(" in text):
+        return True
+    return "zero_grad" in text and "step(" in text
+
+
+def _imports_all_of_torch(unit: Unit, find_module: FindModule | None) -> bool:
+    """Whether torch comes out of a module of the project by `from module import *`."""
+    if find_module is None:
+        return False
+    for node in unit.tree.body:
+        if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+            found = find_module(node.module or "", unit.path, node.level)
+            if found is not None and _TORCH.search(found[1]):
+                return True
+    return False
+
+
+def _notes(exploration: Exploration) -> Iterable[str]:
+    """What was not looked at, for the reader to know."""
+    if exploration.unfinished:
+        yield "too large to follow to the end; part of it was not checked"
+    elif exploration.more_paths:
+        yield f"too many paths through its conditions; the first {MOST_PATHS} were checked"
 
 
 def judge(traces: Iterable[Trace]) -> list[Finding]:
@@ -90,8 +137,14 @@ def judge(traces: Iterable[Trace]) -> list[Finding]:
             said.setdefault((finding.code, finding.site.path, finding.site.line), []).append(
                 (number, finding)
             )
-    findings = [_joined(statements, lines) for statements in said.values()]
+    findings = _one_for_a_cause([_joined(statements, lines) for statements in said.values()])
     return sorted(findings, key=lambda f: (f.site.path, f.site.line, f.code))
+
+
+def _one_for_a_cause(findings: list[Finding]) -> list[Finding]:
+    """Without leaks to another optimizer from a line of which it is said that nothing clears it at all."""
+    stale = {f.site for f in findings if f.code == "GL101" and f.certainty is Certainty.CERTAIN}
+    return [f for f in findings if f.code != "GL401" or not {r.site for r in f.related} <= stale]
 
 
 def _joined(statements: list[tuple[int, Finding]], lines: list[set[tuple[str, int]]]) -> Finding:

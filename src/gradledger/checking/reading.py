@@ -14,7 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mmap import mmap
 
-_WORD = b"backward"
+_WORD, _CLEAR, _STEP = b"backward", b"zero_grad", b".step("
+_OPTIM, _PARAMETERS = b"optim", b".parameters("
 _CALLED = re.compile(rb"backward(?:\s*\(|\b(?<=\.backward))")
 """`backward(` and `.backward`: the word alone mostly speaks of compatibility.
 
@@ -52,8 +53,12 @@ def read(path: str, *, named: bool) -> bytes | Problem | None:
 
 
 def trains(raw: bytes | mmap) -> bool:
-    """Whether a backward pass is called or handed on; without one there is nothing to check."""
-    return raw.find(_WORD) >= 0 and (_CALLED.search(raw) is not None or _imported(raw))
+    """Whether a backward pass is called or handed on, or may be in what is imported or was forgotten."""
+    if raw.find(_WORD) >= 0 and (_CALLED.search(raw) is not None or _imported(raw)):
+        return True
+    if raw.find(_CLEAR) >= 0 and raw.find(_STEP) >= 0:
+        return True
+    return raw.find(_OPTIM) >= 0 and raw.find(_PARAMETERS) >= 0
 
 
 def _imported(raw: bytes | mmap) -> bool:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 
 from gradledger.checking.artefacts import skipped_by_content, skipped_by_name
+from gradledger.checking.excludes_file import excludes_file
 from gradledger.checking.gitignore import IgnoreFile, is_ignored, read_rules
 from gradledger.checking.problem import Problem
 
@@ -91,7 +92,9 @@ def _above(root: str) -> tuple[IgnoreFile, ...]:
             return ()
         folders.append(parent)
     top = folders[-1]
-    found = _ignore_file(top, os.path.join(".git", "info", "exclude"))
+    everywhere = excludes_file(top)
+    found = () if everywhere is None else _ignore_file(top, everywhere)
+    found = (*found, *_ignore_file(top, os.path.join(".git", "info", "exclude")))
     for folder in reversed(folders[:-1]):
         found = (*found, *_ignore_file(os.path.dirname(folder), ".gitignore"))
         if is_ignored(folder.replace(os.sep, "/"), found, folder=True):

@@ -49,10 +49,11 @@ def check(args: argparse.Namespace) -> int:
 def answer_of(outcomes: Outcomes, form: str, cwd: str) -> Answer:
     """All outcomes as one answer; for programs, which do not read stderr, the problems are notes as well."""
     notes = [f"{shown_path(o.path, cwd)}: {note}" for o in outcomes.each for note in o.notes]
+    unread = tuple(_said(problem, cwd) for problem in outcomes.problems)
     if form != "text":
-        notes += [_said(problem, cwd) for problem in outcomes.problems]
+        notes += unread
     findings = sorted(outcomes.findings, key=_order)
-    return Answer("static", tuple(findings), Checked(files=outcomes.files), tuple(notes))
+    return Answer("static", tuple(findings), Checked(files=outcomes.files), tuple(notes), unread)
 
 
 def any_certain(answer: Answer) -> bool:

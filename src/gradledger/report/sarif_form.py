@@ -49,9 +49,12 @@ def _run(answer: Answer, cwd: str) -> Json:
 
 
 def _invocation(answer: Answer) -> Json:
-    notes: list[Json] = [{"level": "warning", "message": {"text": note}} for note in answer.notes]
-    # findings are a success of the tool; what it could not read is told in the notifications
-    return {"executionSuccessful": True, "toolExecutionNotifications": notes}
+    notes: list[Json] = [
+        {"level": "error" if note in answer.unread else "warning", "message": {"text": note}}
+        for note in answer.notes
+    ]
+    # findings are a success of the tool; what it could not read is not
+    return {"executionSuccessful": not answer.unread, "toolExecutionNotifications": notes}
 
 
 def _result(finding: Finding, places: dict[str, int], seen: Counter[str], cwd: str) -> Json:

@@ -164,6 +164,8 @@ class Attributes(Parts):
             made = self.tensor(value)
             made.reduction = "mean"
             return made
+        if name == "requires_grad" and value.deps:
+            return True
         if name in _FACTS and name != "size":
             return self.unknown(f"t{value.serial}.{name}")
         return Bound(value, name)

@@ -71,6 +71,8 @@ _EMPTY = frozenset(
     ]
 )
 
+_PLANS = ("total_steps", "num_training_steps", "T_max", "total_iters")
+
 REPLICAS = frozenset({"DistributedDataParallel", "DDP", "FullyShardedDataParallel", "FSDP", "fully_shard"})
 
 
@@ -155,6 +157,8 @@ class Building(Contexts):
         if optimizer is None:
             return self.unknown(f"scheduler {self.at(node)}")
         scheduler = Scheduler(self.fresh(), optimizer)
+        plan = next((kwargs[name] for name in _PLANS if name in kwargs), None)
+        scheduler.plan = plan.label if isinstance(plan, Unknown) else plan if type(plan) is int else None
         text = self.unit.segment([node]) if isinstance(node, ast.stmt) else ast.unparse(node)
         per_batch = bool(
             re.search(

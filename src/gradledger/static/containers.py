@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import Any
 
 from gradledger.ledger import events as ev
 from gradledger.static.attributes import Attributes
-from gradledger.static.values import Iteration, Model, Parameters, Scope, Tensor, Unknown, Value
+from gradledger.static.values import Defaults, Iteration, Model, Parameters, Scope, Tensor, Unknown, Value
+
+_DATA = re.compile(r"(?:elt\(|batch of )")
+"""What a loader has given."""
 
 _ACTS = (ev.BackwardRan, ev.GradientCleared, ev.OptimizerStepped, ev.GradientsClipped)
 
@@ -50,23 +54,25 @@ class Containers(Attributes):
         """`value[…]`."""
         if isinstance(value, (list, tuple, str)) and isinstance(node.slice, ast.Slice):
             return self._slice(value, node.slice)
-        index = None if isinstance(node.slice, ast.Slice) else self.evaluate(node.slice)
+        index = self._bounds(node.slice) if isinstance(node.slice, ast.Slice) else self.evaluate(node.slice)
+        if isinstance(value, Tensor):
+            return self._rows_of(value, index, node)
+        if isinstance(index, slice):
+            if isinstance(value, (list, tuple, str)):
+                return value[index]
+            if isinstance(value, Unknown) and _DATA.match(value.label):
+                return Tensor(self.fresh(), rows=_cut(None, index))
+            index = None
         match value:
-            case Tensor():
-                made = self.tensor(value, rows=value.rows if _keeps_rows(node.slice) else None)
-                made.reduction = value.reduction if isinstance(index, (str, int)) else "unknown"
-                if isinstance(index, str) and "loss" in index:
-                    made.reduction, made.presumed = "mean", True
-                return made
             case list() | tuple():
                 if isinstance(index, int) and -len(value) <= index < len(value):
                     return value[index]
                 return value[0] if len(value) == 1 else self.unknown(self.at(node))
             case dict():
                 key = index if isinstance(index, (str, int, float, type(None))) else self.label(index)
-                if key in value:
-                    return value[key]
-                return self.unknown(f"{self.at(node)}[{key}]")
+                if key not in value and isinstance(value, Defaults):
+                    value[key] = value.make()
+                return value[key] if key in value else self.unknown(f"{self.at(node)}[{key}]")
             case Model():
                 return _submodule(value, index)
             case Parameters():
@@ -80,6 +86,27 @@ class Containers(Attributes):
                 return self.unknown(f"{value.label}{name}")
             case _:
                 return self.unknown(self.at(node))
+
+    def _rows_of(self, value: Tensor, index: Value, node: ast.Subscript) -> Tensor:
+        """Some of a tensor's rows, or one of the losses that a model gives."""
+        made = self.tensor(value)
+        if isinstance(index, slice):
+            made.rows = _cut(value.rows, index)
+        elif not _keeps_rows(node.slice):
+            made.rows = (
+                index.rows if isinstance(index, Tensor) else None
+            )  # a list of places, one for each row
+        made.reduction = value.reduction if isinstance(index, (str, int)) else "unknown"
+        if isinstance(index, str) and "loss" in index:
+            made.reduction, made.presumed = "mean", True
+        return made
+
+    def _bounds(self, node: ast.Slice) -> Value:
+        """`a:b` as a slice of numbers, or None."""
+        bounds = [None if b is None else self.evaluate(b) for b in (node.lower, node.upper)]
+        if node.step is None and all(b is None or type(b) is int for b in bounds):
+            return slice(*bounds)
+        return None
 
     def _slice(self, value: Value, node: ast.Slice) -> Value:
         bounds = [None if b is None else self.evaluate(b) for b in (node.lower, node.upper, node.step)]
@@ -157,6 +184,16 @@ class Containers(Attributes):
                     self._generate(generators, depth + 1, yield_)
         finally:
             self.scope = outer
+
+
+def _cut(rows: int | None, index: slice) -> int | None:
+    """How many rows a slice leaves, where that is known."""
+    start, stop = index.start or 0, index.stop
+    if index.step is not None or type(start) is not int or start < 0:
+        return None
+    if stop is None or stop < 0 or (rows is not None and stop > rows):
+        stop = rows
+    return stop - start if stop is not None and stop > start else None
 
 
 def _submodule(model: Model, index: Value) -> Value:

@@ -147,9 +147,9 @@ class Entries(State):
         if root.presumed:
             self.doubts.add(f"GL201:{site.path}:{site.line}")
         if event.accounts:
-            self.events.append(
-                ev.LossMeasured(site, event.accounts, root.reduction, None if chained else root.factor, None)
-            )
+            factor = None if chained else root.factor
+            count = None if root.presumed else root.count or None
+            self.events.append(ev.LossMeasured(site, event.accounts, root.reduction, factor, count))
 
     def cleared(
         self, node: ast.AST, accounts: Accounts, by: str, *, to: str = "none", owner: int | None = None
@@ -173,6 +173,7 @@ class Entries(State):
         self._learn_window()
         for turn in self.loops:
             turn.steps += 1
+        self._compare_plans(optimizer)
         self.events.append(
             ev.OptimizerStepped(
                 self.site(node),
@@ -182,6 +183,15 @@ class Entries(State):
                 windowed=self.windowed,
             )
         )
+
+    def _compare_plans(self, optimizer: Optimizer) -> None:
+        """A schedule of as many steps as the loop has turns is counted in updates, if each turn makes one."""
+        plan = self.loops[-1].plan if self.loops else None
+        if plan is None or any(counted for _, counted in self.ifs):
+            return
+        for role in self.roles.values():
+            if isinstance(role, Scheduler) and role.optimizer is optimizer and role.plan == plan:
+                role.per_update = True
 
     def stepped_by_hand(self, node: ast.AST, accounts: Accounts) -> None:
         """The program applied gradients itself."""
@@ -265,7 +275,10 @@ class Entries(State):
 
     def say_what_is_kept(self) -> None:
         """Graphs of finished passes that a variable still refers to."""
+        sums: set[int] = set()
         for keeping in self.keepings.values():
+            if any(not sums.isdisjoint(loss.parts) for loss, _ in keeping.losses):
+                continue  # what is wrong with it was said of the sum it is made of
             if any(serial in self.covered for serial in keeping.whole):
                 continue
             if any(loss.serial in self.inside for loss, _ in keeping.losses):
@@ -279,6 +292,7 @@ class Entries(State):
                 )
             ]
             if len(held) >= 2:
+                sums.update(keeping.whole)
                 self.events.append(ev.GraphKept(keeping.site, keeping.name, len(held)))
 
     def forgive_unsure(self) -> None:
@@ -291,6 +305,8 @@ class Entries(State):
 
     def admit_blindness(self) -> None:
         """Who holds what can only be judged where all parameters were seen being made."""
+        if self.passless and not self.computed:
+            self.guessed = True  # steps without any loss are a demonstration, as of a schedule
         if any(box.opaque and box.held_by is not None for box in self.boxes.values()):
             self.unlinked.update(("GL106", "GL309", "GL402", "GL403", "GL404"))
         reached: set[int] = set()
@@ -307,6 +323,16 @@ class Entries(State):
 
     def settle_windows(self) -> None:
         """A line that a counter guards closes windows, also the first time."""
+        planned = {
+            role.number for role in self.roles.values() if isinstance(role, Scheduler) and role.per_update
+        }
+        if planned:
+            self.events = [
+                replace(e, per_batch=False)
+                if isinstance(e, ev.SchedulerBuilt) and e.scheduler in planned
+                else e
+                for e in self.events
+            ]
         guarded = {e.site for e in self.events if isinstance(e, ev.OptimizerStepped) and e.windowed}
         if guarded:
             self.events = [

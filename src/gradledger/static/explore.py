@@ -39,10 +39,18 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """All paths, and whether some were left out."""
+    """All paths, and what was left out."""
 
     traces: tuple[Trace, ...]
-    cut_short: bool
+    unfinished: bool = False
+    """The program, or one of its paths, was too long to be followed to its end."""
+    more_paths: bool = False
+    """There are more ways through it than were followed."""
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether anything was left out."""
+        return self.unfinished or self.more_paths
 
 
 def explore(unit: Unit, find_module: FindModule | None = None) -> Exploration:
@@ -51,7 +59,7 @@ def explore(unit: Unit, find_module: FindModule | None = None) -> Exploration:
     explorer.follow(Start())
     for start in starts(unit, explorer.ran):
         explorer.follow(start)
-    return Exploration(tuple(explorer.traces), explorer.cut_short)
+    return Exploration(tuple(explorer.traces), explorer.unfinished, explorer.more_paths)
 
 
 class _Explorer:
@@ -61,8 +69,10 @@ class _Explorer:
         self.units: dict[str, Unit | None] = {}
         self.ran: set[int] = set()
         self.traces: list[Trace] = []
-        self.cut_short = False
-        self.work = MOST_WORK
+        self.unfinished = False
+        self.more_paths = False
+        # A file that only hands its parts to others is followed a shorter way.
+        self.work = MOST_WORK if unit.differentiates else MOST_WORK // 4
 
     def follow(self, start: Start) -> None:
         """All paths from one start."""
@@ -76,7 +86,10 @@ class _Explorer:
             machine, scale = self._attempt(start, scale, forced)
             paths += 1
             self.ran |= machine.ran
-            self.cut_short = self.cut_short or machine.cut_short
+            self.unfinished = self.unfinished or machine.cut_short
+            settled = machine.learnt.scale(scale) == scale
+            if self.work <= 0 and not settled:
+                break  # the work is over before it is known how long the windows are
             # A choice that changes nothing is not worth combining with others.
             story = tuple(
                 (type(event), event.site, getattr(event, "accounts", ())) for event in machine.events
@@ -85,7 +98,8 @@ class _Explorer:
             if key in told:
                 continue
             told.add(key)
-            if any(isinstance(event, ev.BackwardRan | ev.OptimizerStepped) for event in machine.events):
+            told_of = ev.BackwardRan | ev.OptimizerStepped | ev.GraphKept
+            if any(isinstance(event, told_of) for event in machine.events):
                 self.traces.append(
                     Trace(
                         merged(machine.events),
@@ -96,7 +110,7 @@ class _Explorer:
                         machine.guessed,
                         machine.scale,
                         start,
-                        machine.cut_short,
+                        machine.cut_short or not settled,
                     )
                 )
             for at in range(len(forced), len(machine.choices)):
@@ -105,7 +119,8 @@ class _Explorer:
                     seen.add(other)
                     # What decides about a clearing is tried first.
                     (queue.appendleft if machine.weights[at] else queue.append)(other)
-        self.cut_short = self.cut_short or self.work <= 0
+        self.unfinished = self.unfinished or self.work <= 0
+        self.more_paths = self.more_paths or bool(queue)
 
     def _attempt(self, start: Start, scale: Scale, forced: tuple[bool, ...]) -> tuple[Machine, Scale]:
         for _ in range(4):

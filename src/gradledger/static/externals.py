@@ -189,7 +189,7 @@ class Externals(Building):
         ):
             reduction = kwargs.get("reduction", "mean")
             made.reduction = reduction if reduction in ("mean", "sum") else "unknown"
-            made.factor = 1.0
+            made.factor, made.count = 1.0, made.rows
             if not made.deps:
                 made.opaque = True
             if last.endswith("logits") and "entropy" not in last:

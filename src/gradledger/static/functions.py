@@ -7,7 +7,8 @@ import ast
 from gradledger.static.unseen import Unseen
 from gradledger.static.values import Args, Context, Function, Instance, Named, Scope, Value
 
-DEEPEST = 14
+DEEPEST = 30
+"""How many calls inside one another are followed."""
 
 
 class Functions(Unseen):
@@ -17,6 +18,8 @@ class Functions(Unseen):
         """Call a function of the source."""
         code = function.node
         if self.depth >= DEEPEST or sum(running.node is code for running in self.running) >= 2:
+            if self.depth >= DEEPEST and self._does_more(function):
+                self.cut_short = True
             return self.through(args, kwargs, node)
         scope = Scope(function.scope)
         self._bind_arguments(function, scope, args, kwargs)
@@ -107,7 +110,11 @@ class Functions(Unseen):
                 return self.run_function(function, [owner, *args], kwargs, node)
             if "param" in code.name or "parameters(" in function.unit.segment(code.body):
                 return self.run_function(function, [owner, *args], kwargs, node)
-            return self.forward(owner, args, kwargs, node, code.name)
+            self.no_grad += function.no_grad
+            try:
+                return self.forward(owner, args, kwargs, node, code.name)
+            finally:
+                self.no_grad -= function.no_grad
         return self.run_function(function, [owner, *args], kwargs, node)
 
     def _does_more(self, function: Function) -> bool:

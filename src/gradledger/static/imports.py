@@ -106,5 +106,25 @@ class Imports(Externals):
         return self.units[path]
 
 
+def imports_passes(unit: Unit, find_module: FindModule | None) -> bool:
+    """Whether a module of the project that the file imports by name differentiates."""
+    if find_module is None:
+        return False
+    for node in unit.tree.body:
+        if isinstance(node, ast.Import):
+            names, level = [alias.name for alias in node.names], 0
+        elif isinstance(node, ast.ImportFrom):
+            base, level = node.module or "", node.level
+            inner = [f"{base}.{alias.name}" if base else alias.name for alias in node.names]
+            names = [base, *inner] if base else inner
+        else:
+            continue
+        for name in names:
+            found = find_module(name, unit.path, level) if level or not _is_known(name) else None
+            if found is not None and "backward" in found[1]:
+                return True
+    return False
+
+
 def _is_known(name: str) -> bool:
     return name.split(".", 1)[0] in _KNOWN

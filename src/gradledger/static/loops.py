@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,9 @@ from gradledger.static.values import Iteration, Loader, Model, Parameters, Tenso
 
 MOST_ITEMS = 24
 
+_LISTS = frozenset({"items", "keys", "values"})
+_LISTED = re.compile(r"\.(?:items|keys|values)\(\)@")
+
 
 class Loops(Assignments):
     """The part of the machine that runs loops."""
@@ -21,9 +25,13 @@ class Loops(Assignments):
     def _for(self, node: ast.For | ast.AsyncFor) -> Way | None:
         value = self.evaluate(node.iter)
         items = self.iteration(value, node)
+        tasks = self.unit.draws_by_key(node) or self._is_table(value)
+        if tasks and items.loader is not None:
+            items = Iteration(items.length, items.make, items.exact, None, items.label, items.endless)
         relevant = self.unit.touches_gradients(node.body)
         loop = self._begin(node, loader=items.loader is not None, exact=items.exact, relevant=relevant)
-        loop.endless = items.endless
+        loop.endless, loop.tasks = items.endless, tasks
+        loop.plan = items.label or (items.length if items.exact else None)
         if relevant:
             loop.micro, loop.closes = self.unit.heads(node)
         if items.loader is not None:
@@ -181,6 +189,13 @@ class Loops(Assignments):
         if not isinstance(known, Loader):
             known = self.roles[f"loader {value.label}"] = self.loader()
         return known
+
+    def _is_table(self, value: Value) -> bool:
+        """Whether a loop over it goes through the keys of a table, such as of one loader for each task."""
+        if not isinstance(value, Unknown):
+            return isinstance(value, dict)
+        uses = self.unit.uses.get(value.label.rsplit(".", 1)[-1], set())
+        return bool(uses & _LISTS) or _LISTED.search(value.label) is not None
 
     def iterate(self, value: Value) -> Iterator[Value]:
         """The items of a value, for a comprehension or a small loop."""

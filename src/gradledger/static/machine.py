@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from contextlib import suppress
 
 from gradledger.ledger import events as ev
@@ -11,7 +12,16 @@ from gradledger.static.imports import FindModule, Imports
 from gradledger.static.scale import EPOCHS, Scale
 from gradledger.static.state import Crash, Leave, OutOfBudget, Turning
 from gradledger.static.unit import CALLED, FunctionNode, Unit
-from gradledger.static.values import ClassValue, Function, Instance, Optimizer, Scope, Unknown, Value
+from gradledger.static.values import (
+    ClassValue,
+    Function,
+    Instance,
+    Namespace,
+    Optimizer,
+    Scope,
+    Unknown,
+    Value,
+)
 
 _COUNTERS = frozenset(
     {
@@ -28,8 +38,8 @@ _COUNTERS = frozenset(
         "batch_no",
     }
 )
+_CLEARED = re.compile(r"([\w.\[\]]*?)\.?zero_grad\b")
 _FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
-MOST_STARTS = 40
 BUDGET = 60_000
 """How many expressions one attempt evaluates at most."""
 
@@ -56,8 +66,8 @@ class Machine(Imports):
         super().__init__(unit, scale, forced, BUDGET)
         self.find_module = find_module
         self.units = units
-        self.modules = {}
-        self.cut_short = False
+        # A module that imports the file back gets what the file has defined so far.
+        self.modules = {unit.path: Namespace(unit, self.scope)}
 
     def run(self, start: Start) -> None:
         """Execute from the start to the end of the program."""
@@ -120,10 +130,26 @@ class Machine(Imports):
             if id(node) in self.ran or (start.owner is not None and owner is None):
                 continue
             text = self.unit.segment(node.body)
-            if "zero_grad" in text or "zero_(" in text or ".grad = None" in text:
+            clears = "zero_grad" in text or "zero_(" in text or ".grad = None" in text
+            if clears and not (owner is not None and self._minds_its_own(owner, text, start)):
                 self.unlinked.update(("GL101", "GL401"))
             if ".update(" in text:
                 self.unlinked.add("GL303")
+
+    def _minds_its_own(self, owner: ast.ClassDef, text: str, start: Start) -> bool:
+        """Whether a method of an unrelated class clears nothing but the optimizers that its class builds."""
+        one, other = (self.scope.names.get(name or "") for name in (start.owner, owner.name))
+        if not isinstance(one, ClassValue) or not isinstance(other, ClassValue) or other.node is not owner:
+            return False
+        if one in other.lineage() or other in one.lineage() or re.search(r"\bzero_\(|\.grad = None", text):
+            return False
+        cleared = _CLEARED.findall(text)
+        whole = self.unit.segment(owner.body)
+        return all(
+            name.startswith("self.")
+            and re.search(rf"{re.escape(name)}\s*=[^=\n]*\b(?:optim\.)?[A-Z]\w*\(", whole)
+            for name in cleared
+        )
 
     def _repeat(self, function: Function, first: list[Value]) -> None:
         """A function that its callers will call again and again."""
@@ -180,7 +206,9 @@ def starts(unit: Unit, ran: set[int]) -> list[Start]:
             continue
         if node.name not in called:
             found.append(Start(node.name, None if owner is None else owner.name))
-    return found[:MOST_STARTS]
+    # Where there is more than can be followed, functions that step come before those that only differentiate.
+    steps = {node.name for node, _ in unit.functions if "step" in unit.segment(node.body)}
+    return sorted(found, key=lambda start: start.function not in steps)
 
 
 __all__ = ["Machine", "Scope", "Start", "Unknown", "starts"]

@@ -167,7 +167,7 @@ class Modules(Tensors):
             if not tensors:
                 made.opaque = True
             made.reduction = model.loss if model.loss in ("mean", "sum") else "unknown"  # type: ignore[assignment]
-            made.factor = 1.0
+            made.factor, made.count = 1.0, made.rows
             return made
         if isinstance(model, Model) and model.replicated and model.children:
             inner = model.children[0]
@@ -186,6 +186,7 @@ class Modules(Tensors):
         ]
         made = self.tensor(*given)
         if not self.no_grad:
+            self.computed = True
             reached = self.live(self.accounts_of(model, hidden=True))
             made.deps |= reached
             self._owned(model, reached)
@@ -210,7 +211,8 @@ class Modules(Tensors):
                 return
             if model.account is not None:
                 self.boxes[model.account].sure = True
-            for child in model.children:
+            named = model.attrs.values() if model.kind == "Sequential" else ()
+            for child in (*model.children, *named):
                 self._use(child, depth + 1)
         elif isinstance(model, Instance) and depth < 3:
             forward = model.cls.find("forward")

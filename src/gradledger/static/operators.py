@@ -289,6 +289,8 @@ class Operators(Entries):
             role = left if isinstance(left, Unknown) else right
             if role.role is not None or role.account is not None:
                 return False
+            if (left is None or right is None) and role.label.startswith(("elt(", "batch of ")):
+                return False  # what a loader gives is data
             return None
         if left is None or right is None:
             return left is right

@@ -60,7 +60,7 @@ def _len(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
             return len(value.children)
         case Unknown():
             name = value.label.rsplit(".", 1)[-1]
-            if name in m.unit.iterated:
+            if name in m.unit.iterated or f"loader {value.label}" in m.roles:
                 return Length(m.scale.batches)
             return m.unknown(f"len({value.label})")
         case _:
@@ -130,7 +130,11 @@ def _sorted(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
 
 
 def _dict(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
-    made = dict(args[0]) if args and isinstance(args[0], dict) else {}
+    given = _list(m, args[:1], {}, node)
+    made: dict[Any, Value] = dict(args[0]) if args and isinstance(args[0], dict) else {}
+    for pair in given if isinstance(given, list) and not made else ():
+        if isinstance(pair, tuple) and len(pair) == 2:
+            made[pair[0] if isinstance(pair[0], (str, int)) else m.label(pair[0])] = pair[1]
     made.update(kwargs)
     return made
 
@@ -144,13 +148,20 @@ def _next(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
     if isinstance(value, Parameters):
         return Parameters(value.accounts, value.opaque, element=True)
     for loop in m.loops[-1:]:
-        loop.drawn = loop.loader = True
+        if not loop.tasks:
+            loop.drawn = loop.loader = True
     if isinstance(value, Iteration):
         if value.position >= value.length and not value.endless:
             return args[1] if len(args) > 1 else m.unknown(m.at(node))
         value.position += 1
         return value.make(min(value.position, value.length) - 1)
     return m.unknown(f"elt({m.label(value)})")
+
+
+def _slice(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
+    if 0 < len(args) < 3 and all(value is None or type(value) is int for value in args):
+        return slice(*args)
+    return m.unknown(m.at(node))
 
 
 def _number(kind: Any) -> Any:
@@ -266,6 +277,7 @@ BUILTINS: dict[str, Value] = {
     name: Builtin(name, call)
     for name, call in {
         "range": _range,
+        "slice": _slice,
         "len": _len,
         "enumerate": _enumerate,
         "zip": _zip,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from enum import Enum
 from typing import Any, Literal
+from zlib import crc32
 
 from gradledger.ledger import events as ev
 from gradledger.ledger.record import dataclass, field
@@ -31,6 +32,8 @@ from gradledger.static.values import (
 
 _EMPTY = frozenset((type(None), bool, int, float, str, Bound, External, Function, Optimizer))
 """What certainly holds no parameters of a model; most attributes of objects are such."""
+
+LONGEST_LABEL = 160
 
 
 class Way(Enum):
@@ -95,6 +98,10 @@ class Turning:
     """Its head speaks of micro-batches."""
     closes: bool = False
     """No step is written inside: one that follows closes a window of its turns."""
+    tasks: bool = False
+    """Each turn has a source of its own: its losses are meant to add up."""
+    plan: int | str | None = None
+    """How many turns it will have in the program, or the label of that number."""
     length: int = 0
     """How many turns it has in the program, once it has ended."""
     label: str = ""
@@ -123,6 +130,8 @@ class State:
         self.learnt = Learnt()
         self.budget = budget
         self.events: list[ev.Event] = []
+        self.cut_short = False
+        """Something that matters was not followed."""
         self.forced = forced
         self.choices: list[bool] = []
         self.weights: list[bool] = []
@@ -163,6 +172,10 @@ class State:
         self.ambiguous = False
         self.guessed = False
         """A backward() was taken to reach what could not be seen to be reached."""
+        self.passless = not unit.differentiates
+        """The file itself differentiates nothing."""
+        self.computed = False
+        """A model was used with gradients enabled."""
         self.discarding: ast.AST | None = None
         """The call whose result nobody uses."""
         self.unlinked: set[str] = set()
@@ -184,8 +197,9 @@ class State:
 
     def unknown(self, label: str, *, fleeting: bool | None = None) -> Unknown:
         """The unknown value of this label."""
-        if len(label) > 160:
-            label = f"?{self.fresh()}"
+        if len(label) > LONGEST_LABEL:
+            # Shorter, and still the same for the same.
+            label = f"?{crc32(label.encode('utf-8', 'replace'))}.{label[-40:].rpartition('.')[2]}"
         known = self.unknowns.get(label)
         if known is None:
             known = self.unknowns[label] = Unknown(label)
@@ -210,6 +224,7 @@ class State:
         cut = False
         rows: int | None = None
         tracked = not self.no_grad
+        count: int | None = None
         for origin in origins:
             if isinstance(origin, Tensor):
                 cut = cut or origin.cut
@@ -222,6 +237,7 @@ class State:
                     reduced = origin.reduced
                 scaled = origin.scaled_by if scaled is None else scaled
                 rows = origin.rows if rows is None else rows
+                count = origin.count if count in (None, origin.count) else 0
             elif isinstance(origin, Unknown) and origin.role == "leaf" and origin.account is not None:
                 deps = deps | {origin.account}
         if not tracked:
@@ -232,6 +248,7 @@ class State:
         made = Tensor(
             self.fresh(), deps, parts, opaque=opaque, reduced=reduced, scaled_by=scaled, cut=cut, rows=rows
         )
+        made.count = count
         for name, value in facts.items():
             setattr(made, name, value)
         if made.made_of:

@@ -182,7 +182,7 @@ class Statements(Loops):
         return way
 
     def _expression(self, node: ast.Expr) -> None:
-        if isinstance(node.value, ast.Constant) or self.unit.inert(node):
+        if isinstance(node.value, ast.Constant) or (self.unit.inert(node) and not self._trains_inside(node)):
             return
         value = node.value
         if isinstance(value, ast.Attribute) and value.attr == "zero_grad":
@@ -190,6 +190,17 @@ class Statements(Loops):
             return
         self.discarding = value if isinstance(value, ast.Call) else None
         self.evaluate(value)
+
+    def _trains_inside(self, node: ast.Expr) -> bool:
+        """Whether what is printed comes from an imported function that deals with gradients."""
+        for name in self.unit.called_inside(node):
+            home = self.scope.find(name)
+            called = None if home is None else home.names[name]
+            if isinstance(called, Function) and called.unit is not self.unit:
+                body = called.node.body
+                if isinstance(body, list) and called.unit.touches_gradients(body):
+                    return True
+        return False
 
     def _return(self, node: ast.Return) -> Way:
         self.returned = None if node.value is None else self._flag(node.value)

@@ -106,17 +106,22 @@ class Tensors(Calls):
 
     def _pieces(self, owner: Tensor, name: str, args: Args) -> Value:
         size = self.number(args[0]) if args else None
+        rows = parted(owner.rows, name, args[0]) if args and size == args[0] else None
+        if rows is not None and len(rows) <= 24:
+            if name != "split":
+                self.learnt.windows.add(min(len(rows), 8))
+            return [self.tensor(owner, rows=number) for number in rows]
         if name in ("chunk", "tensor_split"):
             if isinstance(size, int):
                 if size > 8:
                     self.learnt.large[size] = None
                 self.learnt.windows.add(min(size, 8))
-                return [self.tensor(owner) for _ in range(min(size, 24))]
+                return [self.tensor(owner, rows=None) for _ in range(min(size, 24))]
             if isinstance(size, Unknown):
                 self.learnt.unknown[size.label] = None
         elif isinstance(size, int) and size > 0 and owner.rows is not None:
             count = -(-owner.rows // size)
-            return [self.tensor(owner) for _ in range(min(count, 24))]
+            return [self.tensor(owner, rows=None) for _ in range(min(count, 24))]
         part = self.tensor(owner, rows=None)
         inside = any(loop.relevant for loop in self.loops)
         return Iteration(
@@ -201,11 +206,26 @@ class Tensors(Calls):
         return self.tensor(made_of=owner.accounts)
 
 
+def parted(rows: int | None, name: str, size: Value) -> list[int] | None:
+    """The rows of each piece, where they are known."""
+    if name == "split" and isinstance(size, (list, tuple)):
+        return list(size) if size and all(type(part) is int and part > 0 for part in size) else None
+    if rows is None or type(size) is not int or not 0 < size <= rows:
+        return None
+    if name == "tensor_split":
+        return [rows // size + (number < rows % size) for number in range(min(size, 25))]
+    if name == "chunk":
+        size = -(-rows // size)
+    elif name != "split":
+        return None
+    return [min(size, rows - at) for at in range(0, min(rows, 25 * size), size)]
+
+
 def _reduce(made: Tensor, owner: Tensor, name: str) -> None:
     """What a mean or a sum makes of a loss."""
     made.factor = owner.factor
     if owner.reduction == "unknown":
-        made.reduction = "mean" if "mean" in name else "sum"
+        made.reduction, made.count = "mean" if "mean" in name else "sum", owner.rows
         return
     made.reduction, made.presumed = owner.reduction, owner.presumed
     if owner.stacked > 1 and owner.factor is not None and abs(owner.factor * owner.stacked - 1) < 1e-9:

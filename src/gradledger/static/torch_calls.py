@@ -15,6 +15,7 @@ from gradledger.static.values import (
     Bound,
     Builtin,
     Context,
+    Defaults,
     External,
     Function,
     Instance,
@@ -191,6 +192,17 @@ def _method_type(m: Externals, name: str, args: Args, kwargs: Named, node: ast.A
     )
 
 
+def _defaults(m: Externals, name: str, args: Args, kwargs: Named, node: ast.AST) -> Value:
+    made = Defaults()
+    factory = args[0] if args else None
+    made.make = lambda: m.apply(factory, [], {}, node) if factory is not None else m.unknown(m.at(node))
+    return made
+
+
+def _ordered(m: Externals, name: str, args: Args, kwargs: Named, node: ast.AST) -> Value:
+    return BUILTINS["dict"].call(m, args, kwargs, node)
+
+
 def _trange(m: Externals, name: str, args: Args, kwargs: Named, node: ast.AST) -> Value:
     return BUILTINS["range"].call(m, args, kwargs, node)
 
@@ -233,6 +245,8 @@ BY_LAST: dict[str, Any] = {
     "deepcopy": _copy,
     "copy": _copy,
     "trange": _trange,
+    "defaultdict": _defaults,
+    "OrderedDict": _ordered,
     "MethodType": _method_type,
     "count": _count,
     "checkpoint": _checkpoint,

@@ -62,6 +62,9 @@ _TALKS = frozenset(
 CALLED = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _OVER = re.compile(r"\bin\s+(?:\w+\()*(?:self\.)?(\w+)")
 
+_PASS = re.compile(r"backward\s*\(|\.backward\b|\bimport\b[^\n]*\bbackward\b")
+_BY_KEY = re.compile(r"\bnext\(\s*[\w.]+\[(\w+)\]")
+
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -79,6 +82,7 @@ class Unit:
         self._heads: dict[int, tuple[bool, bool]] = {}
         self._inert: dict[int, bool] = {}
         self._segments: dict[tuple[int, int], str] = {}
+        self._called: dict[int, frozenset[str]] = {}
 
     def site(self, node: ast.AST, function: str = "<module>") -> Site:
         """Where a node is."""
@@ -119,6 +123,11 @@ class Unit:
             line = self.lines[first - 1] if first <= len(self.lines) else ""
             return line.encode()[start.col_offset : end.end_col_offset].decode("utf-8", "ignore")
         return "".join(self.lines[first - 1 : last])
+
+    @cached_property
+    def differentiates(self) -> bool:
+        """Whether a backward pass is called or handed on; the word alone speaks of other things."""
+        return "backward" in self.text and _PASS.search(self.text) is not None
 
     @cached_property
     def functions(self) -> list[tuple[FunctionNode, ast.ClassDef | None]]:
@@ -192,6 +201,11 @@ class Unit:
             known = self._heads[id(node)] = micro, "step(" not in self.segment(node.body)
         return known
 
+    def draws_by_key(self, node: ast.For | ast.AsyncFor) -> bool:
+        """Whether each turn takes a batch from an iterator of its own: `next(iterators[task])`."""
+        name = node.target.id if isinstance(node.target, ast.Name) else ""
+        return bool(name) and name in _BY_KEY.findall(self.segment(node.body))
+
     def inert(self, node: ast.Expr) -> bool:
         """Whether a statement only talks to people, files or random numbers."""
         known = self._inert.get(id(node))
@@ -201,6 +215,13 @@ class Unit:
                 callee = callee.value
             known = isinstance(callee, ast.Name) and callee.id in _TALKS and not self.acts([node])
             self._inert[id(node)] = known
+        return known
+
+    def called_inside(self, node: ast.Expr) -> frozenset[str]:
+        """Names that a statement calls."""
+        known = self._called.get(id(node))
+        if known is None:
+            known = self._called[id(node)] = frozenset(CALLED.findall(self.segment([node])))
         return known
 
     @cached_property

@@ -78,6 +78,8 @@ class Tensor:
     """Something that cannot be seen took part: it may reach more than is known."""
     rows: int | None = None
     """The size of its first dimension, where that is known."""
+    count: int | None = None
+    """How many rows the mean in it runs over, where that is known."""
     kept: int = 0
     """How many differentiable losses were added up in this variable."""
     leaf: int | None = None
@@ -255,6 +257,10 @@ class Scheduler:
     number: int
     optimizer: Optimizer
     accelerator: Accelerator | None = None
+    plan: int | str | None = None
+    """How many advances it was planned for: a number, or the label of an unknown one."""
+    per_update: bool = False
+    """The loop that makes one update a turn has just as many turns."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -331,6 +337,12 @@ class Scope:
                 return scope
             scope = scope.outer
         return None
+
+
+class Defaults(dict[Any, Value]):
+    """A dictionary that makes what it does not have."""
+
+    make: Callable[[], Value]
 
 
 def flat(value: Value) -> list[Value]:

@@ -355,11 +355,8 @@ for x, y in loader:
 """,
 }
 
-_BESIDE = "missed: the zero_grad() of an unrelated optimizer elsewhere in the file silences this one"
-DEFECTS = {"beside a right class": _BESIDE}
 
-
-@pytest.mark.parametrize("text", programs(GL101, DEFECTS))
+@pytest.mark.parametrize("text", programs(GL101))
 def test_stale_gradient(text: str) -> None:
     assert certain(text) == Project.of(text).marked() != []
 

@@ -268,27 +268,23 @@ def main(net, sample, steps):
 """,
 }
 
-DEFECTS = {
-    "GL205": {"inner micro loop": "missed: a plan of 1000 steps seems longer than the shortened loop"},
-}
 
-
-@pytest.mark.parametrize("text", programs(GL201, DEFECTS.get("GL201")))
+@pytest.mark.parametrize("text", programs(GL201))
 def test_unscaled_window(text: str) -> None:
     assert certain(text) == Project.of(text).marked() != []
 
 
-@pytest.mark.parametrize("text", programs(GL204, DEFECTS.get("GL204")))
+@pytest.mark.parametrize("text", programs(GL204))
 def test_short_first_window(text: str) -> None:
     assert certain(text) == Project.of(text).marked() != []
 
 
-@pytest.mark.parametrize("text", programs(GL205, DEFECTS.get("GL205")))
+@pytest.mark.parametrize("text", programs(GL205))
 def test_scheduler_per_microbatch(text: str) -> None:
     assert certain(text) == Project.of(text).marked() != []
 
 
-@pytest.mark.parametrize("text", programs(GL206, DEFECTS.get("GL206")))
+@pytest.mark.parametrize("text", programs(GL206))
 def test_scheduler_before_step(text: str) -> None:
     assert certain(text) == Project.of(text).marked() != []
 

@@ -12,7 +12,6 @@ from gradledger.ledger.site import Site
 from gradledger.rules.finding import Certainty, Finding, Severity
 
 NAME = "gradledger"
-RULES_PAGE = "https://github.com/OWNER/gradledger/blob/main/docs/rules.md"
 
 _SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,
@@ -59,10 +58,9 @@ class Diagnoser:
         name = f"possible {finding.name}" if possible else finding.name
         return types.Diagnostic(
             measured.range_of(finding.site),
-            f"{name}: {finding.message}{remedy}",
+            f"{name}: {finding.message}{remedy}\nmore: gradledger explain {finding.code}",
             severity=severity,
             code=finding.code,
-            code_description=types.CodeDescription(f"{RULES_PAGE}#{finding.code.lower()}-{finding.name}"),
             source=NAME,
             related_information=[
                 types.DiagnosticRelatedInformation(self._location(related.site), related.message)
