@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -195,3 +196,43 @@ def test_terms_have_their_own_denominator_over_all_ranks(kind: str) -> None:
     for parts in together(partial(terms, kind=kind)):
         pairs = zip(parts, reference.parameters(), strict=True)
         assert max(float((p - q.detach()).abs().max()) for p, q in pairs) <= 1e-10
+
+
+def interrupted(rank: int, kind: str, folder: str, stop: int) -> tuple[bool, int]:
+    """Train, save in mid-window, go on in a second model; compare with never having stopped, bit by bit."""
+    x, y = samples(40)
+    mine = cut(x[rank * 20 : rank * 20 + 20], y[rank * 20 : rank * 20 + 20], [4, 3, 5, 4, 4])
+
+    def made() -> tuple[nn.Module, gradledger.Accumulator]:
+        model = wrapped(kind)
+        optimizer = adamw(model)
+        schedule = torch.optim.lr_scheduler.StepLR(optimizer, 1, 0.5)
+        return model, gradledger.Accumulator(model, optimizer, every=2, clip_norm=0.1, scheduler=schedule)
+
+    whole, acc = made()
+    for _ in range(2):
+        for a, b in acc.batches(mine):
+            acc.backward(mean_loss(whole, a, b), count=len(a))
+    first, acc = made()
+    for number, (a, b) in enumerate(acc.batches(mine), 1):
+        acc.backward(mean_loss(first, a, b), count=len(a))
+        if number == stop:
+            break
+    acc.save(f"{folder}/run.ckpt", epoch=0)
+    waiting = acc.waiting
+    acc.discard()
+    second, acc = made()
+    assert acc.load(f"{folder}/run.ckpt") == {"epoch": 0}
+    assert acc.waiting == waiting
+    for _ in range(2):
+        for a, b in acc.batches(mine):
+            acc.backward(mean_loss(second, a, b), count=len(a))
+    same = all(torch.equal(p, q) for p, q in zip(weights(whole), weights(second), strict=True))
+    return same, waiting
+
+
+@pytest.mark.parametrize("stop", [1, 2, 3])
+@pytest.mark.parametrize("kind", ["ddp", "fsdp2"])
+def test_ranks_resume_in_mid_window_bit_by_bit(kind: str, stop: int, tmp_path: Path) -> None:
+    answers = together(partial(interrupted, kind=kind, folder=str(tmp_path), stop=stop))
+    assert answers == [(True, stop % 2)] * 2

@@ -304,14 +304,16 @@ class Accumulator:
         checkpoint.load(state, self._cycle, self._position, caller())
 
     def save(self, path: str | os.PathLike[str], **extra: Any) -> None:
-        """Write model, optimizer, accumulator and the random numbers' state to one file, or not at all."""
-        checkpoint.save(path, self._models, self._optimizers, self.state_dict(), extra, self._cycle.reduction)
+        """Write model, optimizer, accumulator and the random numbers' state, whole or not at all.
+
+        With DDP every rank writes a file of its own, with its number in the name; a model sharded by FSDP2 is
+        written by all ranks into a folder, with torch.distributed.checkpoint. Call it on every rank.
+        """
+        checkpoint.save(path, self._cycle, self._position, extra)
 
     def load(self, path: str | os.PathLike[str]) -> dict[str, Any]:
         """Read what `save` has written; gives back its extra values."""
-        state, extra = checkpoint.read(path, self._models, self._optimizers, self._cycle.reduction)
-        self.load_state_dict(state)
-        return extra
+        return checkpoint.resume(path, self._cycle, self._position, caller())
 
     def __repr__(self) -> str:
         return f"<gradledger.Accumulator: {self.step} updates applied, {self.waiting} micro-batches waiting>"

@@ -1,18 +1,14 @@
-"""A window on disk: written whole or not at all, and refused if it is not one of ours."""
+"""Everything that a resumed run needs, at any micro-batch."""
 
 from __future__ import annotations
 
-import contextlib
 import os
-import tempfile
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
-import torch
-from torch import Tensor, nn
-from torch.optim import Optimizer
+from torch import Tensor
 
+from gradledger.engine import checkpoint_file
 from gradledger.engine.batches import Position
 from gradledger.engine.counting import Window
 from gradledger.engine.cycle import Cycle
@@ -20,7 +16,6 @@ from gradledger.ledger.account import Account, Posting, Run
 from gradledger.ledger.errors import LedgerError
 from gradledger.ledger.events import BackwardRan
 from gradledger.ledger.site import Site
-from gradledger.parallel.reduction import Reduction
 
 FORMAT = "gradledger.accumulator"
 VERSION = 1
@@ -71,25 +66,40 @@ def _gradients(cycle: Cycle) -> dict[str, dict[str, Tensor]]:
 
 def load(state: Mapping[str, Any], cycle: Cycle, position: Position, site: Site) -> None:
     """Check everything first, then take it over."""
-    checked(state, "the state")
-    if state["ranks"] != cycle.reduction.ranks and state["window"] is not None:
+    _take_over(state, prepared(state, cycle, "the state"), cycle, position, site)
+
+
+def prepared(state: Mapping[str, Any], cycle: Cycle, what: str) -> dict[str, list[Tensor | None]]:
+    """The saved gradients of each loss term; or a ValueError, before anything has changed."""
+    checked(state, what)
+    cycle.scaling.check(state["scaling"])
+    cycle.schedules.check(state["schedules"])
+    window = state["window"]
+    if window is None:
+        return {}
+    if state["ranks"] != cycle.reduction.ranks:
         raise ValueError(
             f"the open window was saved by {state['ranks']} processes and cannot go on in "
             f"{cycle.reduction.ranks}"
         )
+    mine = [cycle.roster.name(p) for p in cycle.parameters]
+    strangers = {name for term in window["gradients"].values() for name in term} - set(mine)
+    if strangers:
+        raise ValueError(f"the saved gradients are of another model: it has no parameter {min(strangers)!r}")
+    return {
+        term: [_fitting(name, saved.get(name), p) for name, p in zip(mine, cycle.parameters, strict=True)]
+        for term, saved in window["gradients"].items()
+    }
+
+
+def _take_over(
+    state: Mapping[str, Any],
+    held: dict[str, list[Tensor | None]],
+    cycle: Cycle,
+    position: Position,
+    site: Site,
+) -> None:
     window = state["window"]
-    held: dict[str, list[Tensor | None]] = {}
-    if window is not None:
-        mine = [cycle.roster.name(p) for p in cycle.parameters]
-        strangers = {name for term in window["gradients"].values() for name in term} - set(mine)
-        if strangers:
-            raise ValueError(
-                f"the saved gradients are of another model: it has no parameter {sorted(strangers)[0]!r}"
-            )
-        for term, saved in window["gradients"].items():
-            held[term] = [
-                _fitting(name, saved.get(name), p) for name, p in zip(mine, cycle.parameters, strict=True)
-            ]
     cycle.scaling.load_state_dict(state["scaling"])
     cycle.schedules.load_state_dict(state["schedules"])
     position.load_state_dict(state["position"])
@@ -131,67 +141,39 @@ def checked(state: Any, what: str) -> None:
         )
 
 
-def save(
-    path: str | os.PathLike[str],
-    models: Sequence[nn.Module],
-    optimizers: Sequence[Optimizer],
-    state: dict[str, Any],
-    extra: dict[str, Any],
-    reduction: Reduction,
-) -> None:
-    """Write to a temporary file beside the target, to the disk, and only then under its name."""
-    target = _of_rank(path, reduction)
+def save(path: str | os.PathLike[str], cycle: Cycle, position: Position, extra: dict[str, Any]) -> None:
+    """Write models, optimizers and the accumulator; sharded ones by all ranks together."""
+    models, optimizers = cycle.roster.models, cycle.roster.optimizers
     content = {
         "format": FORMAT,
         "version": VERSION,
-        "models": [model.state_dict() for model in models],
-        "optimizers": [optimizer.state_dict() for optimizer in optimizers],
-        "accumulator": state,
+        "accumulator": state_of(cycle, position),
         "extra": extra,
     }
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            torch.save(content, file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(name, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
-    _sync_folder(target.parent)
+    if cycle.reduction.needs_equal_passes:
+        # Imported here because only sharded models need it, and it is large.
+        from gradledger.engine import sharded_checkpoint
+
+        sharded_checkpoint.save(path, cycle.roster, content)
+        return
+    content["models"] = [model.state_dict() for model in models]
+    content["optimizers"] = [optimizer.state_dict() for optimizer in optimizers]
+    checkpoint_file.write(checkpoint_file.of_rank(path, cycle.reduction.ranks), content)
 
 
-def _sync_folder(folder: Path) -> None:
-    """Put the new name on the disk as well, where the system lets us."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+def resume(path: str | os.PathLike[str], cycle: Cycle, position: Position, site: Site) -> dict[str, Any]:
+    """Read what `save` has written; gives its extra values."""
+    models, optimizers = cycle.roster.models, cycle.roster.optimizers
+    if cycle.reduction.needs_equal_passes:
+        from gradledger.engine import sharded_checkpoint
 
-
-def read(
-    path: str | os.PathLike[str],
-    models: Sequence[nn.Module],
-    optimizers: Sequence[Optimizer],
-    reduction: Reduction,
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Load model and optimizer; give the accumulator's state and the extra values."""
-    source = _of_rank(path, reduction)
-    try:
-        content = torch.load(source, map_location="cpu", weights_only=True)
-    except FileNotFoundError:
-        raise ValueError(f"there is no checkpoint {source}") from None
-    except Exception as error:
-        raise ValueError(
-            f"{source} cannot be read as a checkpoint: it is cut off, damaged, or something else "
-            f"({_first_line(error)})"
-        ) from error
+        content = sharded_checkpoint.read(path, cycle.roster)
+        load(content["accumulator"], cycle, position, site)
+        return content["extra"]
+    source = checkpoint_file.of_rank(path, cycle.reduction.ranks)
+    content = checkpoint_file.read(source)
     checked(content, str(source))
-    checked(content["accumulator"], str(source))
+    held = prepared(content["accumulator"], cycle, str(source))
     if len(content["models"]) != len(models) or len(content["optimizers"]) != len(optimizers):
         raise ValueError(
             f"{source} holds {len(content['models'])} models and {len(content['optimizers'])} optimizers, "
@@ -201,17 +183,5 @@ def read(
         model.load_state_dict(saved)
     for optimizer, saved in zip(optimizers, content["optimizers"], strict=True):
         optimizer.load_state_dict(saved)
-    return content["accumulator"], content["extra"]
-
-
-def _of_rank(path: str | os.PathLike[str], reduction: Reduction) -> Path:
-    """Each rank's window is its own: with several, the rank is part of the name."""
-    target = Path(path)
-    if reduction.ranks == 1:
-        return target
-    return target.with_name(f"{target.stem}.rank{torch.distributed.get_rank()}{target.suffix}")
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__
+    _take_over(content["accumulator"], held, cycle, position, site)
+    return content["extra"]

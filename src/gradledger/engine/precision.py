@@ -66,13 +66,16 @@ class Scaling:
         """Scale and growth, and the open window's scale."""
         return {"now": self.now, "scaler": None if self.scaler is None else self.scaler.state_dict()}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from there."""
+    def check(self, state: dict[str, Any]) -> None:
+        """Refuse a state that does not fit."""
         if (state["scaler"] is None) != (self.scaler is None):
             raise ValueError(
                 "one of checkpoint and accumulator has a gradient scaler and the other has none: "
                 "resume with the precision the checkpoint was made with"
             )
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from there."""
         if self.scaler is not None:
             self.scaler.load_state_dict(state["scaler"])
         self.now = state["now"]

@@ -26,6 +26,10 @@ class Roster:
         self.parameters = inputs.parameters(self.optimizers, self._names)
         return self.parameters
 
+    def by_name(self) -> dict[str, Tensor]:
+        """The parameters by their names."""
+        return {self.name(p): p for p in self.parameters}
+
     def name(self, parameter: Tensor) -> str:
         """The parameter's name, the same whether or not the model is wrapped."""
         return self._names[id(parameter)]

@@ -56,13 +56,17 @@ class Schedules:
             "in_epoch": self._in_epoch,
         }
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from there."""
+    def check(self, state: dict[str, Any]) -> None:
+        """Refuse a state that does not fit."""
         for name, mine in (("per_update", self.per_update), ("per_epoch", self.per_epoch)):
             if len(mine) != len(state[name]):
                 raise ValueError(
                     f"the checkpoint has {len(state[name])} {name} schedulers, this accumulator {len(mine)}"
                 )
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from there."""
+        for name, mine in (("per_update", self.per_update), ("per_epoch", self.per_epoch)):
             for scheduler, saved in zip(mine, state[name], strict=True):
                 scheduler.load_state_dict(saved)
         self._in_epoch = state["in_epoch"]
