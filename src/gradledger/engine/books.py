@@ -49,6 +49,10 @@ class Books:
         self.last_at = site
         self._move(event)
 
+    def reduced(self, site: Site) -> None:
+        """The sums of all ranks were put together."""
+        self._move(self._same(site, "reduced", lambda: ev.GradientsReduced(site, (1,))))
+
     def unscaled(self, site: Site, scaler: Any) -> None:
         """The scaler's scale was divided out."""
         self._move(self._same(site, "unscaled", lambda: ev.GradientsUnscaled(site, (1,), 1, 1)), scaler)

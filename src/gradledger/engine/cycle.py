@@ -127,7 +127,9 @@ class Cycle:
         for name, loss, number in terms:
             window.tally(name).add(loss, float(number > 0) if self.sums.summed else number, number)
         window.micro_batches += 1
-        self.books.backward(site, scaled=self.scaling.scaler is not None, reduced=reduces)
+        # Reducing before the window's end is a choice that was declared, and nothing to wonder about.
+        reduced = None if reduces and not closes else reduces
+        self.books.backward(site, scaled=self.scaling.scaler is not None, reduced=reduced)
         if closes:
             return self.close(site)
         self._seal.put(self.parameters)
@@ -220,6 +222,8 @@ class Cycle:
         if not self.sums.agreed:
             self.sums.agree()
         plan = self._closing.plan(self.sums.combine(totals))
+        if self.reduction.ranks > 1:
+            self.books.reduced(site)
         outcome: Outcome = "applied"
         if totals.empty:
             outcome = "skipped_empty"

@@ -46,7 +46,7 @@ class HandedIn:
         match event:
             case ev.BackwardRan():
                 self._ran(event, cohorts)
-            case ev.GradientChanged() | ev.GradientsClipped():
+            case ev.GradientChanged() | ev.GradientsClipped() | ev.GradientsReduced():
                 self._refreshed(cohorts)
                 self._post(replace(event, accounts=tuple([c.account for c in cohorts if c.held])))
             case ev.GradientCleared():
