@@ -79,7 +79,7 @@ def main() -> None:
     parser.add_argument("--sharded", action="store_true", help="FSDP2 instead of DDP")
     parser.add_argument("--epochs", type=int, default=4)
     args = parser.parse_args()
-    rank, ranks = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
+    rank, ranks = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
 
     torch.manual_seed(0)
     model = parallel(Model(), sharded=args.sharded)
@@ -96,9 +96,7 @@ def main() -> None:
                 loss = F.cross_entropy(model(words).flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
             update = acc.backward(loss, count=(targets != IGNORED).sum())
         if rank == 0 and update:
-            print(
-                f"epoch {epoch}: loss {update.loss:.4f}, {update.count:.0f} tokens, norm {update.grad_norm:.4f}"
-            )
+            print(f"epoch {epoch}: loss {update.loss:.4f}, norm {update.grad_norm:.4f}")
     if dist.is_initialized():
         dist.destroy_process_group()
 
