@@ -158,3 +158,21 @@ def test_the_repair_of_the_script_is_clean(tmp_path):
     (tmp_path / "train.py").write_text(block("script"), encoding="utf-8")
     assert gradledger_command("check", "--no-cache", "--fix", "train.py", cwd=tmp_path).returncode == 0
     assert "optimizer.zero_grad()" in (tmp_path / "train.py").read_text(encoding="utf-8")
+
+
+def test_the_accumulators_loop_runs() -> None:
+    import torch
+    from torch import nn
+
+    model = nn.Linear(3, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    names = {
+        "gradledger": gradledger,
+        "model": model,
+        "optimizer": optimizer,
+        "scheduler": torch.optim.lr_scheduler.StepLR(optimizer, 1),
+        "loader": [(torch.randn(4, 3), torch.randn(4, 1)) for _ in range(10)],
+        "loss_fn": nn.functional.mse_loss,
+    }
+    exec(block("accumulator"), names)
+    assert names["acc"].step == 2

@@ -236,3 +236,62 @@ def interrupted(rank: int, kind: str, folder: str, stop: int) -> tuple[bool, int
 def test_ranks_resume_in_mid_window_bit_by_bit(kind: str, stop: int, tmp_path: Path) -> None:
     answers = together(partial(interrupted, kind=kind, folder=str(tmp_path), stop=stop))
     assert answers == [(True, stop % 2)] * 2
+
+
+def nothing_to_count(rank: int) -> Any:
+    """The last micro-batch of the second window has no token on rank 1, and its loss is NaN."""
+    x, y = samples(16)
+    mine = slice(rank * 8, rank * 8 + 8)
+    model = wrapped("ddp")
+    acc = gradledger.Accumulator(model, adamw(model), every=2)
+    for number, (a, b) in enumerate(acc.batches(cut(x[mine], y[mine], [2, 2, 2, 2]))):
+        empty = rank == 1 and number == 3
+        loss = mean_loss(model, a, b) * (float("nan") if empty else 1.0)
+        update = acc.backward(loss, count=0 if empty else len(a))
+    assert update.count == 6
+    return weights(model)
+
+
+def test_a_rank_without_a_single_token_does_not_hold_up_the_others() -> None:
+    x, y = samples(16)
+    reference = small_model()
+    oracle = adamw(reference)
+    full_batch_step(reference, oracle, x[[0, 1, 2, 3, 8, 9, 10, 11]], y[[0, 1, 2, 3, 8, 9, 10, 11]])
+    full_batch_step(reference, oracle, x[[4, 5, 6, 7, 12, 13]], y[[4, 5, 6, 7, 12, 13]])
+    for parts in together(nothing_to_count):
+        pairs = zip(parts, reference.parameters(), strict=True)
+        assert max(float((p - q.detach()).abs().max()) for p, q in pairs) <= 1e-10
+
+
+def whole_batches(rank: int, kind: str) -> Any:
+    """Batches of 9 and 5 samples; memory for 3 on rank 0 and for 6 on rank 1."""
+    x, y = samples(14)
+    mine = slice(0, 9) if rank == 0 else slice(9, 14)
+    model = wrapped(kind)
+    acc = gradledger.Accumulator(model, adamw(model), clip_norm=0.1)
+    sizes: list[int] = []
+
+    def loss(batch: Any) -> torch.Tensor:
+        sizes.append(len(batch[0]))
+        if len(batch[0]) > (3, 6)[rank] and kind == "ddp":
+            raise torch.OutOfMemoryError("out of memory")
+        return mean_loss(model, *batch)
+
+    for _ in range(2):
+        sizes.clear()
+        acc.step_on((x[mine], y[mine]), loss, micro_batch="auto" if kind == "ddp" else 3)
+    return weights(model), sizes
+
+
+@pytest.mark.parametrize("kind", ["ddp", "fsdp2"])
+def test_all_ranks_agree_on_the_pieces_of_a_batch(kind: str) -> None:
+    x, y = samples(14)
+    reference = small_model()
+    oracle = adamw(reference)
+    for _ in range(2):
+        full_batch_step(reference, oracle, x, y, 0.1)
+    answers = together(partial(whole_batches, kind=kind))
+    assert [sizes for _, sizes in answers] == [[3, 3, 3], [3, 2] if kind == "ddp" else [3, 2, 2]]
+    for parts, _ in answers:
+        pairs = zip(parts, reference.parameters(), strict=True)
+        assert max(float((p - q.detach()).abs().max()) for p, q in pairs) <= 1e-10
