@@ -13,7 +13,8 @@ def untold(loop: Loop) -> frozenset[str]:
         loop.guard is Guard.EVERY or any(place is not Place.UPDATE for places in steps for place in places)
     ):
         codes.add("GL201")  # neither a loader nor a guard around the step says that it closes a window
-    if loop.link is Link.JOINT and steps[0] != steps[-1]:
+    regular = [[call for call in player.calls if call[1] in (Op.STEP, Op.CLEAR)] for player in loop.players]
+    if loop.link is Link.JOINT and regular[0] != regular[-1]:
         codes.add("GL201")  # what another optimizer has used in the meantime may be meant as it is
     if loop.guard is Guard.INNER:
         codes.add("GL103")  # a clearing outside the inner loop looks like one after an epoch

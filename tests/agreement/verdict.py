@@ -24,7 +24,7 @@ EXPLAINED_BY = {
     "GL201": ("GL103",),
     "GL202": ("GL204", "GL103", "GL404"),
     "GL206": ("GL205",),
-    "GL304": ("GL102", "GL103", "GL106"),
+    "GL304": ("GL102", "GL103", "GL106", "GL404"),
     "GL307": ("GL301",),
 }
 """One finding per cause: the rules that describe the same mistake better."""

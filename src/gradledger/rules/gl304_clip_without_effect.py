@@ -32,7 +32,7 @@ class ClipWithoutEffect(Rule):
     summary = "clipping after the step, or before the backward it should bound"
     static = "yes"
     runtime = "yes"
-    yields_to = ("GL309", "GL102", "GL103", "GL106")
+    yields_to = ("GL309", "GL102", "GL103", "GL106", "GL404")
     bad = """\
 for x, y in loader:
     optimizer.zero_grad()

@@ -200,6 +200,8 @@ class Observer:
         if alive and len(alive) < len(cohort.refs):
             cohort.keep(alive)
             return
+        if cohort not in self.cohorts:
+            return  # one look after another may find it gone
         self.cohorts.remove(cohort)
         cohort.empty()  # a backward() line may remember it
         self._held.clear()
