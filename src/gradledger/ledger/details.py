@@ -1,0 +1,106 @@
+"""What a recording holds beyond the ledger's events when somebody asked for detail: shapes, values, curves.
+
+No rule reads these, and no account moves by them: they go to the recording and not to the journal.
+"""
+
+from __future__ import annotations
+
+from gradledger.ledger.events import Accounts, Event
+from gradledger.ledger.record import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class TensorSeen:
+    """A tensor as it was looked at: its shape and type, and a few of its first values."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    values: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Detail(Event):
+    """Something that was looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchTaken(Detail):
+    """A loader or plain loop gave a batch."""
+
+    source: int
+    tensors: tuple[TensorSeen, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardSeen(Detail):
+    """A model was called."""
+
+    module: str
+    inputs: tuple[TensorSeen, ...]
+    outputs: tuple[TensorSeen, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LayerSeen(Detail):
+    """A module inside the model, in the order of the forward pass."""
+
+    module: str
+    kind: str
+    inputs: tuple[TensorSeen, ...]
+    outputs: tuple[TensorSeen, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LayerGradientSeen(Detail):
+    """What a backward pass brought to a module's parameters."""
+
+    module: str
+    norm: float
+
+
+@dataclass(frozen=True, slots=True)
+class LossSeen(Detail):
+    """The value a backward pass started from, as the user wrote it."""
+
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class AccuracySeen(Detail):
+    """The share of right answers in a batch."""
+
+    value: float
+    samples: int
+
+
+@dataclass(frozen=True, slots=True)
+class NormSeen(Detail):
+    """The norm of gradients: as a step found them, or on both sides of a clip."""
+
+    accounts: Accounts
+    value: float
+    before_clip: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RateSeen(Detail):
+    """The learning rate a step was made with."""
+
+    optimizer: int
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleSeen(Detail):
+    """A gradient scaler's scale."""
+
+    scaler: int
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySeen(Detail):
+    """The bytes that gradients hold."""
+
+    gradients: int
