@@ -295,3 +295,58 @@ def test_all_ranks_agree_on_the_pieces_of_a_batch(kind: str) -> None:
     for parts, _ in answers:
         pairs = zip(parts, reference.parameters(), strict=True)
         assert max(float((p - q.detach()).abs().max()) for p, q in pairs) <= 1e-10
+
+
+def static_graph(rank: int) -> str:
+    model = DistributedDataParallel(small_model(), static_graph=True)
+    with pytest.raises(ValueError, match="static_graph") as caught:
+        gradledger.Accumulator(model, adamw(model))
+    return str(caught.value)
+
+
+def test_a_static_graph_is_refused() -> None:
+    assert all("build it without static_graph" in answer for answer in together(static_graph))
+
+
+class Sometimes(nn.Module):
+    """Uses a part of itself only when told to, and another part never."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.always, self.never = small_model(), small_model(1)
+        self.sometimes = nn.Linear(3, 1).double()
+
+    def forward(self, x: torch.Tensor, use: bool) -> torch.Tensor:
+        return self.always(x) + (self.sometimes(x) if use else 0)
+
+
+def unused(rank: int, view: bool) -> Any:
+    x, y = samples(16)
+    torch.manual_seed(0)
+    model = Sometimes()
+    wrapper = DistributedDataParallel(model, find_unused_parameters=True, gradient_as_bucket_view=view)
+    acc = gradledger.Accumulator(wrapper, adamw(wrapper), every=2)
+    mine = slice(rank * 8, rank * 8 + 8)
+    for number, (a, b) in enumerate(acc.batches(cut(x[mine], y[mine], [2] * 4))):
+        acc.backward((wrapper(a, number == 2) - b).square().mean(), count=2)
+    return weights(model)
+
+
+@pytest.mark.parametrize("view", [False, True])
+def test_parameters_that_are_used_now_and_then_move_only_when_used(view: bool) -> None:
+    """What no rank has used has no gradient: weight decay and momentum leave it alone."""
+    x, y = samples(16)
+    torch.manual_seed(0)
+    reference = Sometimes()
+    oracle = adamw(reference)
+    for start, use in ((0, False), (4, True)):
+        oracle.zero_grad()
+        losses = []
+        for at in (start, start + 2, start + 8, start + 10):
+            told = use and at in (4, 12)
+            losses.append((reference(x[at : at + 2], told) - y[at : at + 2]).square().mean())
+        (sum(losses) / 4).backward()
+        oracle.step()
+    for parts in together(partial(unused, view=view)):
+        pairs = zip(parts, reference.parameters(), strict=True)
+        assert max(float((p - q.detach()).abs().max()) for p, q in pairs) <= 1e-10

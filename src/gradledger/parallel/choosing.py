@@ -33,6 +33,11 @@ def reduction_for(
     from gradledger.parallel.ddp import Replicas
 
     wrappers = [module for module in modules if isinstance(module, DistributedDataParallel)]
+    if any(getattr(wrapper, "static_graph", False) for wrapper in wrappers):
+        raise ValueError(
+            "DistributedDataParallel(static_graph=True) must reduce in its first backward and cannot leave a "
+            "window's micro-batches unreduced: build it without static_graph"
+        )
     if wrappers:
         return Replicas(wrappers, chosen or wrappers[0].process_group, device)
     if group is not None:
