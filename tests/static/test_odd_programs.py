@@ -280,3 +280,46 @@ EMPTY = ("", "\n", "# backward, torch\n", '"""backward torch"""', "\ufeffimport 
 @pytest.mark.parametrize("text", EMPTY, ids=repr)
 def test_next_to_nothing_is_a_program(text: str) -> None:
     assert check_program(text, "train.py").findings == ()
+
+
+def test_a_long_path_changes_nothing() -> None:
+    """What a call has made keeps that mark when its label is cut: `model_type` is no model."""
+    text = """\
+import argparse
+import torch
+from transformers import AdamW, BertConfig, BertForSequenceClassification, BertTokenizer
+
+CLASSES = {'bert': (BertConfig, BertForSequenceClassification, BertTokenizer)}
+
+
+def train(args, loader, model):
+    groups = [{'params': [p for n, p in model.named_parameters() if 'bias' not in n], 'weight_decay': 0.1}]
+    optimizer = AdamW(groups, lr=args.rate)
+    model.zero_grad()
+    for step, batch in enumerate(loader):
+        inputs = {'ids': batch[0], 'labels': batch[1]}
+        if args.model_type != 'distilbert':
+            inputs['kinds'] = batch[2] if args.model_type in ['bert', 'xlnet'] else None
+        loss = model(**inputs)[0] / args.steps
+        loss.backward()
+        if (step + 1) % args.steps == 0:
+            optimizer.step()
+            model.zero_grad()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    args = parser.parse_args()
+    args.model_type = args.model_type.lower()
+    config_class, model_class, tokenizer_class = CLASSES[args.model_type]
+    config = config_class.from_pretrained(args.config_name if args.config_name else args.model_name_or_path)
+    model = model_class.from_pretrained(args.model_name_or_path, config=config)
+    model.to(args.device)
+    train(args, load(args, tokenizer_class), model)
+
+
+if __name__ == '__main__':
+    main()
+"""
+    for path in ("train.py", "/" + "/".join(["a_rather_long_name_of_a_folder"] * 6) + "/train.py"):
+        assert [f.code for f in check_program(text, path).findings if f.certainty is Certainty.CERTAIN] == []

@@ -73,11 +73,17 @@ def _found(books: Books, number: int | None, book: OptimizerBook) -> Iterator[tu
         for lost in wasted(window.accounts, tails=window.empty):
             if window.empty:
                 yield window, lost, tally
-            elif not by_hand(window) and lost.run.posting.site not in kept and lost.cleared.unread:
+            elif not by_hand(window) and lost.run.posting.site not in kept and _recurs(books, lost):
                 reached = (books.balances[account].optimizer for account in lost.run.posting.ran.accounts)
                 # A loss that also trains other parameters may have been meant for those alone.
                 if all(optimizer in (None, number) for optimizer in reached):
                     yield window, lost, tally
+
+
+def _recurs(books: Books, lost: Lost) -> bool:
+    """Whether a loop throws these gradients away unread; a single pass only shows something."""
+    tally = books.passes.get(lost.run.posting.site)
+    return lost.cleared.unread and tally is not None and tally.count > 1
 
 
 def _draft(lost: Lost, step: Site | None, optimizer: int | None, tally: Tally, *, empty: bool) -> Draft:

@@ -198,8 +198,9 @@ class State:
     def unknown(self, label: str, *, fleeting: bool | None = None) -> Unknown:
         """The unknown value of this label."""
         if len(label) > LONGEST_LABEL:
-            # Shorter, and still the same for the same.
-            label = f"?{crc32(label.encode('utf-8', 'replace'))}.{label[-40:].rpartition('.')[2]}"
+            # Shorter, and still the same for the same; "@" goes on to say that a call has made it.
+            made = "@" if "@" in label else ""
+            label = f"?{crc32(label.encode('utf-8', 'replace'))}{made}.{label[-40:].rpartition('.')[2]}"
         known = self.unknowns.get(label)
         if known is None:
             known = self.unknowns[label] = Unknown(label)
@@ -208,7 +209,7 @@ class State:
 
     def at(self, node: ast.AST) -> str:
         """A label for what a node yields."""
-        return f"@{self.unit.path}:{node.lineno}:{node.col_offset}"  # type: ignore[attr-defined]
+        return f"@{self.unit.tag}:{node.lineno}:{node.col_offset}"  # type: ignore[attr-defined]
 
     def site(self, node: ast.AST) -> Site:
         """Where a node is."""

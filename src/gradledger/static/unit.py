@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from functools import cached_property
+from zlib import crc32
 
 from gradledger.ledger.site import Site
 
@@ -123,6 +124,11 @@ class Unit:
             line = self.lines[first - 1] if first <= len(self.lines) else ""
             return line.encode()[start.col_offset : end.end_col_offset].decode("utf-8", "ignore")
         return "".join(self.lines[first - 1 : last])
+
+    @cached_property
+    def tag(self) -> str:
+        """A short name for labels, which grow; files of the same name differ in it."""
+        return f"{self.path.rpartition('/')[2]}~{crc32(self.path.encode('utf-8', 'replace')):x}"
 
     @cached_property
     def differentiates(self) -> bool:

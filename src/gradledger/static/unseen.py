@@ -37,6 +37,7 @@ _MODEL_USES = frozenset(
 _MODEL_NAME = (
     r"(?i)model|net|encoder|decoder|generator|discriminator|critic|actor|policy|backbone|head|^[DG]$"
 )
+_NO_MODEL = r"(?i)loss|(?:type|name|path|dir|file|class|cls|id|config|cfg|args|size|dim|kwargs|params)$"
 _STEPS = r"(?i)step|backward|zero|optimi[sz]|train|update|scaler|fit"
 _HARMLESS = (
     r"(?i)lr|rate|sched|warmup|save|load|log|print|check|state|resume|eval|test|valid|plot|summar|prepare"
@@ -81,7 +82,7 @@ class Unseen(Statements):
             return False
         if uses & _MODEL_USES:
             return True
-        return bool(re.search(_MODEL_NAME, name)) and "loss" not in name.lower()
+        return bool(re.search(_MODEL_NAME, name)) and not re.search(_NO_MODEL, name)
 
     def watch_out(self, name: str, args: Args, kwargs: Named) -> None:
         """Something that cannot be seen is given an optimizer: it may do anything with it."""

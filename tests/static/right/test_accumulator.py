@@ -6,7 +6,7 @@ import pytest
 
 from tests.static.project import programs, said
 
-SILENT = {
+PLAIN = {
     "module level": """\
 import gradledger
 import torch
@@ -62,6 +62,6 @@ class Trainer:
 }
 
 
-@pytest.mark.parametrize("program", programs(SILENT))
+@pytest.mark.parametrize("program", programs(PLAIN))
 def test_nothing_is_said(program) -> None:
     assert said(program) == []
