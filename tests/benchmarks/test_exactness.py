@@ -1,4 +1,4 @@
-"""The exactness table's quick rows: the accumulator is exact where the loop by hand and Accelerate are not."""
+"""The exactness table, quick rows: the accumulator is exact where the hand loop and Accelerate are not."""
 
 from __future__ import annotations
 

@@ -12,7 +12,9 @@ from gradledger.ledger.site import Site
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _TORCH = f"{os.sep}torch{os.sep}"
 _known: dict[tuple[int, int], tuple[Site, CodeType]] = {}
-"""Lines by the address of their code, which is kept so that no other code gets it: to hash code is slow."""
+"""Lines by code and instruction. To hash code, or to ask a frame for its line, takes the longer the longer the
+function is; so addresses are used, and the code is kept so that no other gets the same."""
+_sites: dict[Site, Site] = {}
 
 
 def caller() -> Site:
@@ -20,17 +22,19 @@ def caller() -> Site:
     frame: FrameType = sys._getframe(1)
     while _is_inner(frame.f_code.co_filename) and frame.f_back is not None:
         frame = frame.f_back
-    code, line = frame.f_code, frame.f_lineno
-    known = _known.get((id(code), line))
+    code = frame.f_code
+    key = (id(code), frame.f_lasti)
+    known = _known.get(key)
     if known is not None:
         return known[0]
     if len(_known) > 10_000:
         _known.clear()
-    path = code.co_filename
-    site = Site(
-        path if path.startswith("<") else os.path.abspath(path), line, end_line=line, function=code.co_name
-    )
-    _known[id(code), line] = (site, code)
+        _sites.clear()
+    path, line = code.co_filename, frame.f_lineno
+    path = path if path.startswith("<") else os.path.abspath(path)
+    site = Site(path, line, end_line=line, function=code.co_name)
+    site = _sites.setdefault(site, site)
+    _known[key] = (site, code)
     return site
 
 
