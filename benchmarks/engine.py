@@ -60,7 +60,7 @@ def tasks() -> list[tuple[Task, float | None, list[str]]]:
     torch.manual_seed(1)
     adamw = partial(torch.optim.AdamW, lr=1e-3)
     points = torch.randn(512, 10), torch.randn(512, 1)
-    sequences = torch.randn(128, 32, 64), torch.randn(128, 32, 8)
+    sequences = torch.randn(64, 32, 64), torch.randn(64, 32, 8)
     base = partial(Task, every=4, batch_size=8, loss=F.mse_loss, clip=1.0)
     fused = partial(adamw, fused=True)
     ours = ["gradledger"]

@@ -12,8 +12,8 @@ from gradledger.ledger.site import Site
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _TORCH = f"{os.sep}torch{os.sep}"
 _known: dict[tuple[int, int], tuple[Site, CodeType]] = {}
-"""Lines by code and instruction. To hash code, or to ask a frame for its line, takes the longer the longer the
-function is; so addresses are used, and the code is kept so that no other gets the same."""
+"""Lines by code and instruction. To hash code, or to ask a frame for its line, takes the longer the longer
+the function is; so addresses are used, and the code is kept so that no other gets the same."""
 _sites: dict[Site, Site] = {}
 
 
