@@ -81,9 +81,8 @@ class Closing:
 
     def prepare(self, plan: Plan) -> Tensor | None:
         """Multiply and bound the gradients; or the scale with which a fused optimizer does it on the way."""
-        scale = self._grad_scale(set(plan.factors))
-        if scale is not None:
-            return scale
+        if self._folds(plan):
+            return self._grad_scale(plan.factors[0])
         self._multiply(plan)
         if self._clip.value is not None:
             flat = [gradient for group in self._groups() for gradient in group]
@@ -106,16 +105,21 @@ class Closing:
             for optimizer in self._optimizers:
                 del optimizer.grad_scale  # type: ignore[attr-defined]
 
-    def _grad_scale(self, factors: set[float]) -> Tensor | None:
-        """The factor as fused optimizers take it: what they divide by, in single precision."""
-        if len(factors) != 1 or self._clip.value is not None or self._wide is not None:
-            return None
-        if not all(getattr(optimizer, "_step_supports_amp_scaling", False) for optimizer in self._optimizers):
-            return None
-        first = next((p for o in self._optimizers for g in o.param_groups for p in g["params"]), None)
-        if first is None or first.dtype == torch.float64:
-            return None
-        return torch.full((), 1.0 / factors.pop(), dtype=torch.float32, device=first.device)
+    def _folds(self, plan: Plan) -> bool:
+        """Whether the optimizers multiply the gradients themselves: by one factor, in single precision."""
+        for optimizer in self._optimizers:
+            if not getattr(optimizer, "_step_supports_amp_scaling", False):
+                return False
+        if len(set(plan.factors)) != 1 or self._clip.value is not None or self._wide is not None:
+            return False
+        return self._first().dtype != torch.float64
+
+    def _grad_scale(self, factor: float) -> Tensor:
+        """The factor as fused optimizers take it: what they divide by."""
+        return torch.full((), 1.0 / factor, dtype=torch.float32, device=self._first().device)
+
+    def _first(self) -> Tensor:
+        return next(p for o in self._optimizers for g in o.param_groups for p in g["params"])
 
     def _multiply(self, plan: Plan) -> None:
         groups = self._groups()

@@ -1,0 +1,1 @@
+"""The same training by hand, by gradledger and by other libraries, each as its documentation shows it."""
