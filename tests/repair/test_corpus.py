@@ -17,6 +17,8 @@ BEYOND = {
     "GL105_ppo_steps_after_one_backward",
     "GL108_gradient_norm_first",
     "GL302_closure_with_scaler",
+    # the window is shared by two losses, and each has to be divided in turn
+    "GL201_second_loss_of_the_batch",
     # the parts of the loop meet only at run time, in callbacks, wrappers, decorators or a library
     "GL202_flag_cycle_metric_learning",
     "GL202_lightning_manual_modulo",
@@ -34,6 +36,7 @@ BEYOND = {
     "GL404_first_optimizer_only",
     "GL404_sac_temperature_idle",
     "GL502_forward_inside_no_sync",
+    "GL502_forward_past_the_wrapper",
     "GL502_fsdp2_sync_left_off",
     "GL502_local_only_decorator",
     "GL502_sync_flag_off_by_one",

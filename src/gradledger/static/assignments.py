@@ -177,6 +177,8 @@ class Assignments(Expressions):
         if isinstance(owner, (Instance, Unknown, Model, Optimizer)):
             if isinstance(owner, Unknown) and isinstance(value, (Model, Instance)):
                 self.model_account(owner)
+            elif isinstance(owner, Unknown):
+                self._put_out_of_sight(value)
             if (
                 isinstance(owner, Model)
                 and name == "weight"
@@ -188,6 +190,11 @@ class Assignments(Expressions):
             owner.attrs[name] = value
         elif isinstance(owner, ClassValue):
             owner.attrs[name] = value
+
+    def _put_out_of_sight(self, value: Value) -> None:
+        """Something unseen holds on to parameters, or what was computed by them, and may hand it on."""
+        if isinstance(value, Parameters) or (isinstance(value, Tensor) and value.deps):
+            self.doubts.update(("GL106", "GL304", "GL309", "GL402", "GL404"))
 
     def _set_gradient(self, owner: Value, value: Value, node: ast.Attribute) -> None:
         gradient = self.attribute(owner, "grad", node)
@@ -243,6 +250,7 @@ class Assignments(Expressions):
             owner[index] = value
         elif isinstance(owner, Unknown):
             owner.attrs[f"[{self.label(index)}]"] = value
+            self._put_out_of_sight(value)
         elif isinstance(owner, Model):
             if isinstance(index, int) and -len(owner.children) <= index < len(owner.children):
                 owner.children[index] = value

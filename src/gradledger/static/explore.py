@@ -103,7 +103,7 @@ class _Explorer:
                 self.traces.append(
                     Trace(
                         merged(machine.events),
-                        frozenset(machine.doubts),
+                        frozenset(machine.doubts | _vanished(machine)),
                         machine.ambiguous,
                         frozenset(machine.unlinked),
                         frozenset((site.path, site.line) for site, _ in machine.keepings),
@@ -174,3 +174,15 @@ def merged(events: list[ev.Event]) -> tuple[ev.Event, ...]:
 def parse(text: str, path: str) -> Unit:
     """The file as a unit; raises what ast.parse raises."""
     return Unit(path, text, ast.parse(text))
+
+
+def _vanished(machine: Machine) -> set[str]:
+    """Steps that find nothing though their parameters took part: something unseen may know more."""
+    passed = {n for e in machine.events if isinstance(e, ev.BackwardRan) for n in e.accounts}
+    # Without any pass there is nothing that could have gone unseen.
+    lost = machine.partook - machine.severed - passed if passed else set()
+    return {
+        f"GL106:{event.site.path}:{event.site.line}"
+        for event in machine.events
+        if isinstance(event, ev.OptimizerStepped) and event.site and not lost.isdisjoint(event.accounts)
+    }

@@ -189,6 +189,10 @@ class Modules(Tensors):
             self.computed = True
             reached = self.live(self.accounts_of(model, hidden=True))
             made.deps |= reached
+            self.partook.update(reached)
+            for item in given:
+                if isinstance(item, (Model, Instance)):
+                    self.partook.update(self.accounts_of(item))
             self._owned(model, reached)
             self._use(model)
         made.rows = next((a.rows for a in args if isinstance(a, Tensor)), None)

@@ -162,6 +162,10 @@ class State:
         self.retained: set[int] = set()
         self.keepings: dict[tuple[Site, int], Keeping] = {}
         self.doubts: set[str] = set()
+        self.partook: set[int] = set()
+        """Accounts whose parameters took part in a forward pass."""
+        self.severed: set[int] = set()
+        """Those of which something computed was taken out of its graph."""
         self.accumulating: list[Accelerator] = []
         self.called: dict[int, int] = {}
         self.running: list[Function] = []
@@ -254,6 +258,8 @@ class State:
             setattr(made, name, value)
         if made.made_of:
             self.looked_at |= made.made_of
+        if made.deps:
+            self.partook.update(made.deps)
         return made
 
     # -- accounts -----------------------------------------------------------------------------------------

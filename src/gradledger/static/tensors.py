@@ -55,8 +55,10 @@ class Tensors(Calls):
             self.differentiate(node, owner, args, kwargs)
             return None
         if name == "item":
+            self.severed.update(owner.deps)
             return self.unknown(f"item {self.at(node)}")
         if name in _APART:
+            self.severed.update(owner.deps)
             return self.tensor(rows=owner.rows, cut=bool(owner.deps) or owner.cut, made_of=owner.made_of)
         if name == "requires_grad_":
             self.require_gradients(owner, args[0] if args else kwargs.get("requires_grad", True), node)
