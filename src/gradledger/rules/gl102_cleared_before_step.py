@@ -81,9 +81,13 @@ def _found(books: Books, number: int | None, book: OptimizerBook) -> Iterator[tu
 
 
 def _recurs(books: Books, lost: Lost) -> bool:
-    """Whether a loop throws these gradients away unread; a single pass only shows something."""
-    tally = books.passes.get(lost.run.posting.site)
-    return lost.cleared.unread and tally is not None and tally.count > 1
+    """Whether a loop throws these gradients away unread; a single pass only shows something.
+
+    A pass that keeps its graph is one of several over the same forward: the next may be the one that counts.
+    """
+    ran = lost.run.posting.ran
+    tally = books.passes.get(ran.site)
+    return lost.cleared.unread and not ran.kept_graph and tally is not None and tally.count > 1
 
 
 def _draft(lost: Lost, step: Site | None, optimizer: int | None, tally: Tally, *, empty: bool) -> Draft:

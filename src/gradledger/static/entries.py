@@ -283,6 +283,8 @@ class Entries(State):
                 continue
             if any(loss.serial in self.inside for loss, _ in keeping.losses):
                 continue  # kept for a backward() over all of them
+            if any(loss.serial in self.retained for loss, _ in keeping.losses):
+                continue  # its pass kept the graph on purpose
             # Kept for a backward() of its own in a later loop is no leak.
             held = [
                 loss
