@@ -122,6 +122,8 @@ def _read(lines: TextIO, path: str) -> Iterator[ev.Event]:
 
 def _parsed(line: str) -> Any:
     try:
+        if line[:-1].isdecimal() and line.isascii():  # by far most lines
+            return int(line)
         return json.loads(line)
     except json.JSONDecodeError:
         return None

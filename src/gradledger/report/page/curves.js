@@ -28,7 +28,7 @@ const updates = () => {
 };
 
 const plotted = (plot, box) => {
-  const width = Math.max(240, box.clientWidth), height = 170, left = 46, bottom = 22, top = 8, right = 8;
+  const width = Math.max(240, box.clientWidth - 32), height = 170, left = 46, bottom = 22, top = 8, right = 8;
   const rows = plot.of.map((name) => series[name].points.map((p) => ({ x: p[0], y: p[1], low: p.length > 2 ? p[2] : p[1], high: p.length > 2 ? p[3] : p[1] })));
   const all = rows.flat();
   let low = Math.min(...all.map((p) => p.low)), high = Math.max(...all.map((p) => p.high));
@@ -80,6 +80,7 @@ const drawCurves = () => {
     head.append(element("span", { class: "read", "aria-hidden": "true" }));
     box.append(head);
     plots.append(box);
-    box.append(plotted(plot, box));
   }
+  // Only when all boxes are there does each have its width.
+  PLOTS.forEach((plot, index) => plots.children[index].append(plotted(plot, plots.children[index])));
 };

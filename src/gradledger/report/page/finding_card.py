@@ -90,4 +90,7 @@ def _change(line: str) -> str:
 
 
 def _sentence(words: str) -> str:
+    name = words.split(" ", 1)[0]
+    if "(" in name or "_" in name or "`" in name:  # a name of the program keeps its case
+        return words + ("" if words[-1:] in ".!?" else ".")
     return words[:1].upper() + words[1:] + ("" if words[-1:] in ".!?" else ".")

@@ -12,7 +12,7 @@ const drawLegend = () => {
   const legend = document.getElementById("legend");
   legend.replaceChildren();
   const used = new Set(PEAKS.flat().concat(timeline.kinds.flatMap((kind) => Object.values(kind.cells).flatMap((trail) => [...trail]))));
-  const words = { N: "none", Z: "zero", F: "fresh: one micro-batch", A: "accumulated: several", S: "stale: fresh + already applied", U: "applied, not cleared", H: "set by hand" };
+  const words = { N: "none", Z: "zero", F: "fresh: one micro-batch", A: "accumulated: several", S: "stale: fresh + already applied", U: "spent by a step, not cleared", H: "set by hand" };
   for (const state of "NZFAUSH") {
     if (!used.has(state)) continue;
     const swatch = element("canvas", { width: 44, height: 32, "aria-hidden": "true" }), small = swatch.getContext("2d");
@@ -22,11 +22,12 @@ const drawLegend = () => {
     small.strokeStyle = fills.line; small.strokeRect(0.5, 0.5, 21, 15);
     legend.append(element("li", {}, swatch, words[state]));
   }
+  if (timeline.kinds.some((kind) => kind.marks.some((mark) => mark[0] === "lose"))) legend.append(element("li", {}, element("b", { class: "lost" }, "●"), "cleared before any step used it"));
   if (timeline.kinds.some((kind) => kind.marks.some((mark) => mark[0] === "skip"))) legend.append(element("li", {}, "× skipped update"));
   if (epochs.size) legend.append(element("li", {}, "│ epoch ends"));
-  if (DATA.findings.length) legend.append(element("li", {}, "▯ outlined: where a finding first shows"));
+  if (DATA.findings.length) legend.append(element("li", {}, element("span", { class: "outline" }), "where a finding first shows"));
 };
-const repaint = () => { mix(); drawLegend(); draw(); };
+const repaint = () => { mix(); sketch = null; drawLegend(); draw(); };
 
 const notes = [];
 if (timeline.kept < timeline.count) notes.push(`Of ${count(timeline.count)} micro-batches ${count(timeline.kept)} are drawn one by one: the beginning, the end, everything new, and samples between; dots stand for the rest.`);
@@ -38,8 +39,10 @@ thinned.hidden = !notes.length;
 
 const lead = document.getElementById("curves-lead");
 const missing = [["loss", "loss"], ["accuracy", "accuracy"], ["rate ", "learning rate"], ["memory", "memory"]].filter(([start]) => !startingWith(start).length).map(([, word]) => word);
-lead.textContent = missing.length === 4 ? "This recording was made without detail: loss, accuracy, learning rate and memory are not in it." : missing.length ? `Not in this recording: ${missing.join(", ")}.` : "";
-document.getElementById("pipeline-lead").textContent = DATA.stages.length ? "The first whole step, in the order in which this program does it." : "This recording was made without detail: batches, shapes and layers are not in it.";
+const detailed = DATA.stages.some((stage) => stage.in || stage.out || stage.value !== undefined) || DATA.layers.length > 0;
+lead.textContent = missing.length === 4 && !detailed ? "This run was recorded without detail: loss, accuracy, learning rate, memory, shapes and layers are not in it." : missing.length ? `Not in this recording: ${missing.join(", ")}.` : "";
+document.getElementById("pipeline-lead").textContent = "The first whole step, in the order in which this program does it, and what the gradients held after each stage.";
+if (!detailed) { document.getElementById("pipeline").hidden = true; document.querySelector('nav [href="#pipeline"]').hidden = true; }
 const jumps = document.getElementById("jumps");
 const showFinding = (number) => { goTo(number); document.getElementById("timeline").scrollIntoView(); canvas.focus({ preventScroll: true }); };
 for (const finding of DATA.findings) {
@@ -58,6 +61,7 @@ view.zoom = Math.min(Math.max(fitting(), DATA.findings.length ? 34 : fitting()),
 if (DATA.findings.length && SPAN.total) { const column = columnOf(DATA.findings[0].at); view.offset = place(column) + view.offset - view.width / 4; hold(); choose(column, guiltyRow(column)); }
 paint();
 drawCurves();
+overview.addEventListener("pointerdown", (event) => { const box = overview.getBoundingClientRect(), column = Math.floor(((event.clientX - box.left) / box.width) * SPAN.total); view.offset += place(Math.max(0, Math.min(column, SPAN.total - 1))) - view.width / 2; draw(); });
 drawStages();
 drawLayers();
 let sized = window.innerWidth;

@@ -5,8 +5,9 @@ const shapes = (word, tensors) => (tensors && tensors.length ? [element("span", 
 const drawStages = () => {
   const list = document.getElementById("stages");
   for (const stage of DATA.stages) {
-    list.append(element("li", {}, element("h3", {}, stage.name), ...(stage.line < 0 ? [] : [element("span", { class: "values" }, LINES[stage.line].place), element("code", { title: LINES[stage.line].code }, LINES[stage.line].code)]),
-      ...shapes("in", stage.in), ...shapes("out", stage.out), ...(stage.value === undefined ? [] : [element("span", { class: "shape" }, `value ${stage.value}`)])));
+    list.append(element("li", {}, element("h3", {}, stage.name, stage.times > 1 ? element("span", { class: "times" }, ` × ${count(stage.times)}`) : null), ...(stage.line < 0 ? [] : [element("span", { class: "values" }, LINES[stage.line].place), element("code", { title: LINES[stage.line].code }, LINES[stage.line].code)]),
+      ...shapes("in", stage.in), ...shapes("out", stage.out), ...(stage.value === undefined ? [] : [element("span", { class: "shape" }, `value ${stage.value}`)]),
+      stage.state ? element("span", { class: "state" }, `gradients: ${DATA.states[stage.state]}`) : null));
   }
 };
 const drawLayers = () => {

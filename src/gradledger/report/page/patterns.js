@@ -30,14 +30,15 @@ const mix = () => {
   fills = {};
   for (const [letter, look] of Object.entries(LOOKS)) fills[letter] = look.pattern ? patternOf(look) : colour(look.colour);
   for (const name of ["ink", "soft", "faint", "line", "card", "on", "error", "accent", "fresh", "well", "zero"]) fills[name] = colour(name);
+  fills.lost = colour("stale");
 };
 
 const LANES = [
   ["backward", "backward", "fresh"], ["unscale", "unscale", "soft"], ["clip", "clip", "soft"], ["step", "step", "ink"],
   ["clear", "clear", "soft"], ["scheduler", "scheduler", "soft"],
 ];
-const LANE_OF = { backward: "backward", unscale: "unscale", clip: "clip", step: "step", skip: "step", closure: "step", clear: "clear", assign: "clear", change: "clip", scheduler: "scheduler", scale: "unscale", reduce: "clip" };
-const WORDS = { backward: "backward", clear: "clear", clip: "clip", unscale: "unscale", step: "step", skip: "step skipped", closure: "closure again", scheduler: "scheduler", epoch: "epoch ends", assign: "grad replaced", change: "grad changed", reduce: "all-reduce", scale: "scale adapted" };
+const LANE_OF = { backward: "backward", unscale: "unscale", clip: "clip", step: "step", skip: "step", closure: "step", clear: "clear", lose: "clear", assign: "clear", change: "clip", scheduler: "scheduler", scale: "unscale", reduce: "clip" };
+const WORDS = { backward: "backward", clear: "clear", lose: "clear, unused", clip: "clip", unscale: "unscale", step: "step", skip: "step skipped", closure: "closure again", scheduler: "scheduler", epoch: "epoch ends", assign: "grad replaced", change: "grad changed", reduce: "all-reduce", scale: "scale adapted" };
 
 // The marks differ by shape: triangle down posts, triangle up steps, ring clears, bar clips, diamond unscales, dash schedules.
 const glyph = (pen, mark, x, y, size) => {
@@ -47,7 +48,7 @@ const glyph = (pen, mark, x, y, size) => {
     case "backward": pen.moveTo(x - r, y - r); pen.lineTo(x + r, y - r); pen.lineTo(x, y + r); break;
     case "step": case "closure": pen.moveTo(x - r, y + r); pen.lineTo(x + r, y + r); pen.lineTo(x, y - r); break;
     case "skip": pen.moveTo(x - r, y - r); pen.lineTo(x + r, y + r); pen.moveTo(x + r, y - r); pen.lineTo(x - r, y + r); break;
-    case "clear": case "assign": pen.arc(x, y, r, 0, 7); break;
+    case "clear": case "lose": case "assign": pen.arc(x, y, r, 0, 7); break;
     case "unscale": case "scale": pen.moveTo(x, y - r); pen.lineTo(x + r, y); pen.lineTo(x, y + r); pen.lineTo(x - r, y); break;
     case "scheduler": pen.rect(x - r, y - 1.25, size, 2.5); break;
     default: pen.rect(x - r, y - r * 0.75, size, r * 1.5);

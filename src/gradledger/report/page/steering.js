@@ -7,7 +7,12 @@ const lineText = (number) => (number < 0 ? "" : LINES[number].place);
 const stretchOf = (first, size) => (size === 1 ? `micro-batch ${count(first)}` : `micro-batches ${count(first)} to ${count(first + size - 1)}`);
 const rowName = (row) => {
   const one = timeline.rows[row];
-  if (one.names.length) return one.names.length === 1 ? one.names[0] : `${one.names[0]} … ${one.names[one.names.length - 1]}`;
+  if (one.names.length === 1) return one.names[0];
+  if (one.names.length) {
+    const parts = one.names.map((name) => name.split(".")), shared = [];
+    while (parts.every((part) => part.length > shared.length + 1 && part[shared.length] === parts[0][shared.length])) shared.push(parts[0][shared.length]);
+    return shared.length ? `${shared.join(".")}.*` : `${one.names[0]} …`;
+  }
   return one.kind || (one.optimizer === null ? "no optimizer" : `optimizer ${one.optimizer}`);
 };
 
@@ -141,7 +146,7 @@ const label = () => {
   timeline.rows.forEach((row, index) => {
     const open = view.open.has(index);
     const button = element("button", { type: "button", class: "row", "aria-expanded": row.names.length ? String(open) : null, title: row.names.join(", ") || "the recording does not name them" },
-      element("span", {}, rowName(index), element("small", {}, ` ${many(row.size, "parameter")}`)));
+      element("span", {}, element("b", {}, rowName(index)), element("small", {}, many(row.size, "parameter"))));
     if (!row.names.length) button.disabled = true;
     button.addEventListener("click", () => { toggle(index); labels.querySelectorAll(".row")[index].focus(); });
     sized(button, ROW);

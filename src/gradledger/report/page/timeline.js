@@ -24,7 +24,7 @@ const columnOf = (number) => {
 };
 // Before a group was split off, its gradients were booked with those of its parent.
 const bookedAs = (row, number) => {
-  while (number < timeline.rows[row].start && timeline.rows[row].parent !== null) row = timeline.rows[row].parent;
+  while (number <= timeline.rows[row].start && timeline.rows[row].parent !== null) row = timeline.rows[row].parent;
   return row;
 };
 const stateAt = (row, column) => (SPAN.kinds[column] < 0 ? "" : PEAKS[SPAN.kinds[column]][row]);
@@ -59,6 +59,33 @@ const fitting = () => {
 let asked = false;
 const draw = () => { if (!asked) { asked = true; requestAnimationFrame(() => { asked = false; paint(); }); } };
 
+// A strip of the whole run, each pixel the gravest state of any group, with a frame around what is in sight.
+const overview = document.getElementById("overview");
+let sketch = null;
+const paintOverview = () => {
+  const ratio = window.devicePixelRatio || 1, width = Math.round(overview.clientWidth * ratio), height = Math.round(16 * ratio);
+  const small = overview.getContext("2d");
+  if (overview.width !== width || !sketch) {
+    overview.width = width; overview.height = height;
+    sketch = new Int8Array(width).fill(-1);
+    for (let at = 0; at < SPAN.total; at++) {
+      const from = Math.floor((at / SPAN.total) * width), to = Math.max(from + 1, Math.floor(((at + 1) / SPAN.total) * width));
+      let best = -1;
+      for (let row = 0; row < timeline.rows.length; row++) best = Math.max(best, RANK.indexOf(stateAt(row, at) || "?"));
+      for (let x = from; x < to && x < width; x++) sketch[x] = Math.max(sketch[x], best);
+    }
+  }
+  small.clearRect(0, 0, width, height);
+  for (let x = 0, from = 0; x < width; x++) {
+    if (x + 1 < width && sketch[x + 1] === sketch[x]) continue;
+    if (sketch[x] >= 0) { small.fillStyle = fills[RANK[sketch[x]]]; small.fillRect(from, 0, x + 1 - from, height); }
+    from = x + 1;
+  }
+  const [from, to] = [columnAt(0), columnAt(view.width) + 1].map((column) => (column / SPAN.total) * width);
+  small.strokeStyle = fills.ink; small.lineWidth = 2 * ratio;
+  small.strokeRect(from + ratio, ratio, Math.max(to - from - 2 * ratio, 3 * ratio), height - 2 * ratio);
+};
+
 const paint = () => {
   const { made, end } = strips();
   const ratio = window.devicePixelRatio || 1, height = end + AXIS;
@@ -80,6 +107,7 @@ const paint = () => {
   paintAxis(first, last, end);
   paintFindings(end);
   paintCursor(made);
+  paintOverview();
   extent.textContent = `micro-batches ${count(SPAN.numbers[first])} to ${count(SPAN.numbers[last])} of ${count(timeline.count)}`;
 };
 
@@ -164,7 +192,7 @@ const paintMarks = (first, last) => {
         if (LANE_OF[marks[i][0]] !== lane) continue;
         const w = view.zoom >= 7 ? view.zoom - 1.5 : view.zoom;
         const x = place(at) + (w * (i + 1)) / (marks.length + 1);
-        pen.fillStyle = pen.strokeStyle = fills[marks[i][0] === "skip" ? "error" : tone];
+        pen.fillStyle = pen.strokeStyle = fills[marks[i][0] === "skip" ? "error" : marks[i][0] === "lose" ? "lost" : tone];
         if (view.zoom >= 12) glyph(pen, marks[i][0], x, y, 9);
         else if (marks[i][0] === "skip") glyph(pen, "skip", x, y, 7);
         else if (x - seen >= 1) { pen.fillRect(x - 0.5, y - 4.5, Math.max(1, Math.min(2, view.zoom / 3)), 9); seen = x; }

@@ -11,6 +11,11 @@ from gradledger.ledger.record import dataclass, field
 MOST = 1_200
 """Points that one curve keeps at most."""
 
+_READ = {
+    *(seen.LossSeen, seen.AccuracySeen, seen.NormSeen, seen.RateSeen, seen.ScaleSeen, seen.MemorySeen),
+    *(ev.NormMeasured, ev.StepSkipped, ev.EpochEnded),
+}
+
 
 @dataclass(slots=True)
 class Series:
@@ -62,6 +67,8 @@ class Curves:
 
     def take(self, event: ev.Event, now: int) -> None:
         """Read one event at this micro-batch."""
+        if type(event) not in _READ:
+            return
         match event:
             case seen.LossSeen():
                 self._add("loss", now, event.value)

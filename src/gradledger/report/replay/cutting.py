@@ -25,6 +25,8 @@ class Cutter:
         """Where the clears since the last pass stand, with the states they found."""
         self._left: list[tuple[int, int, int, int, int]] = []
         self._begun = False
+        self.moved = 0
+        """How many clears the last cut left to the coming micro-batch."""
 
     def coming(self, event: ev.Event) -> None:
         """An event is about to be booked."""
@@ -53,7 +55,7 @@ class Cutter:
         """The run is over."""
         if self._begun:
             self._taken(self._events, self._before, self._left)
-        self._events = []
+        self._events, self._begun = [], False
 
     def _cut(self, coming: ev.BackwardRan) -> None:
         """End the micro-batch; a clear written above the coming backward() belongs to the coming one."""
@@ -63,6 +65,7 @@ class Cutter:
                 break
             at, before = place, states
         moved = self._events[at:]
+        self.moved = len(moved)
         self._taken(self._events[:at], self._before, self._left)
         self._events, self._before, self._clears = moved, before, []
 

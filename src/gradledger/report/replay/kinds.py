@@ -78,10 +78,12 @@ class Kinds:
                 self._open(event, now, trail, len(marks))
                 continue
             accounts: tuple[int, ...] = getattr(event, "accounts", ())
+            word = MARKS.get(type(event))
+            if word == "clear" and any(_unused(now[a]) for a in accounts if a in self._shown and a in now):
+                word = "lose"
             for account in accounts:
                 if account in now:
                     now[account] = post(now[account], event)
-            word = MARKS.get(type(event))
             if word is None:
                 continue
             touched = tuple(sorted({self._shown[a] for a in accounts if a in self._shown}))
@@ -99,3 +101,8 @@ class Kinds:
         if row is not None:
             older = None if parent is None else trail.get(self._shown.get(parent, -1))
             trail[row] = older if older is not None else "N" * (at + 1)
+
+
+def _unused(account: Account) -> bool:
+    """Whether passes wait here that no step of any optimizer has used."""
+    return any(posting.used_by is None and not posting.ran.wants_input for posting in account.postings())

@@ -36,6 +36,9 @@ class Places:
         self._auditor = auditor
         self._now = now
         self._first: dict[tuple[str, Site | None], int] = {}
+        self._unsettled: list[tuple[str, Site | None]] = []
+        """What was said at clears that may yet turn out to begin the next micro-batch."""
+        self.clearing = False
         self.spoken = 0
         """The last time a rule spoke of something new."""
 
@@ -64,3 +67,12 @@ class Places:
         key = count.rule.code, count.draft.site
         if key not in self._first:
             self._first[key] = self.spoken = self._now()
+            if self.clearing:
+                self._unsettled.append(key)
+
+    def settle(self, moved: int) -> None:
+        """The micro-batch ended; `moved` clears at its end belong to the next one."""
+        for key in self._unsettled if moved else ():
+            self._first[key] += 1
+            self.spoken = self._first[key]
+        self._unsettled.clear()

@@ -16,6 +16,7 @@ from gradledger.report.replay.curves import Curves
 from gradledger.report.replay.lines import Lines
 from gradledger.report.replay.places import Places
 from gradledger.report.replay.stages import Stages
+from gradledger.report.replay.states import gravest
 from gradledger.report.replay.timeline import Timeline
 from gradledger.rules.finding import Finding
 
@@ -58,10 +59,10 @@ def retell(events: Iterable[ev.Event], cwd: str) -> Retold:
     """Post the events as the audited process did."""
     auditor = Auditor()
     lines, curves = Lines(cwd), Curves()
-    stages = Stages(lines)
     places = Places(auditor, lambda: timeline.now)
     journal = Journal(places)
     books = journal.books
+    stages = Stages(lines, lambda: gravest(books.accounts.values()))
     timeline = Timeline(books, lines, places)
     for event in events:
         if isinstance(event, Detail):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from gradledger.ledger import details as seen
 from gradledger.ledger import events as ev
 from gradledger.report.replay.lines import Lines
 
-MOST = 16
+MOST = 24
 """Stages that are shown of one step."""
 LAYERS = 120
 
@@ -30,12 +30,14 @@ _WORDS: dict[type[ev.Event], str] = {
 class Stages:
     """Collects the first whole step, from batch to update, and the layers of its forward pass."""
 
-    def __init__(self, lines: Lines) -> None:
+    def __init__(self, lines: Lines, state: Callable[[], str]) -> None:
         self._lines = lines
-        self._stages: list[dict[str, object]] = []
+        self._state = state
+        """What the gradients hold now, as a letter."""
+        self._stages: dict[tuple[str, int], dict[str, object]] = {}
         self._layers: dict[str, dict[str, object]] = {}
-        self._begun = self._done = False
-        self._batches = 0
+        self._first: type[ev.Event] | None = None
+        self._stepped = self._done = False
 
     def take(self, event: ev.Event) -> None:
         """Read one event."""
@@ -50,32 +52,28 @@ class Stages:
 
     def data(self) -> dict[str, object]:
         """As plain values."""
-        return {"stages": self._stages, "layers": list(self._layers.values())}
+        return {"stages": list(self._stages.values()), "layers": list(self._layers.values())}
 
     def _stage(self, event: ev.Event) -> None:
         word = _WORDS.get(type(event))
         if word is None:
             return
-        if isinstance(event, seen.BatchTaken):
-            stepped = any(stage["name"] in ("step", "skipped step") for stage in self._stages)
-            if self._begun and (stepped or len(self._stages) >= MOST):
-                self._done = True
-                return
-            self._begun = True
-        if not self._begun or len(self._stages) >= MOST:
+        if self._first is None and isinstance(event, seen.Detail):
+            self._first = type(event)
+        if self._first is None:  # nothing was looked at yet
             return
-        stage: dict[str, object] = {"name": word, "line": self._lines.number(event.site)}
-        match event:
-            case seen.BatchTaken():
-                stage["out"] = _tensors(event.tensors)
-            case seen.ForwardSeen():
-                stage["module"] = event.module
-                stage["in"], stage["out"] = _tensors(event.inputs), _tensors(event.outputs)
-            case seen.LossSeen():
-                stage["value"] = _number(event.value)
-            case _:
-                pass
-        self._stages.append(stage)
+        if type(event) is self._first and self._stepped:
+            self._done = True
+            return
+        self._stepped |= word in ("step", "skipped step")
+        key = word, self._lines.number(event.site)
+        stage = self._stages.get(key)
+        if stage is None:
+            if len(self._stages) >= MOST:
+                return
+            stage = self._stages[key] = {"name": word, "line": key[1], "times": 0, **_shown(event)}
+        stage["times"] = int(str(stage["times"])) + 1
+        stage["state"] = self._state()
 
     def _layer(self, event: seen.LayerSeen) -> None:
         if event.module not in self._layers and len(self._layers) < LAYERS:
@@ -85,6 +83,18 @@ class Stages:
                 "in": _tensors(event.inputs),
                 "out": _tensors(event.outputs),
             }
+
+
+def _shown(event: ev.Event) -> dict[str, object]:
+    match event:
+        case seen.BatchTaken():
+            return {"out": _tensors(event.tensors)}
+        case seen.ForwardSeen():
+            return {"module": event.module, "in": _tensors(event.inputs), "out": _tensors(event.outputs)}
+        case seen.LossSeen():
+            return {"value": _number(event.value)}
+        case _:
+            return {}
 
 
 def _tensors(tensors: Sequence[seen.TensorSeen]) -> list[dict[str, object]]:

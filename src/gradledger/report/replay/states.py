@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from gradledger.ledger.account import Account
 
 NAMES = {
@@ -10,7 +12,7 @@ NAMES = {
     "F": "fresh",
     "A": "accumulated",
     "S": "stale",
-    "U": "applied",
+    "U": "spent",
     "H": "set by hand",
 }
 """Every letter and the word for it."""
@@ -28,3 +30,8 @@ def letter(account: Account) -> str:
             return "S"
         return "F" if account.waiting == 1 else "A"
     return "U" if account.stale or account.applied else "H"
+
+
+def gravest(accounts: Iterable[Account]) -> str:
+    """The state that matters most among several accounts."""
+    return max(map(letter, accounts), key=RANK.index, default="N")

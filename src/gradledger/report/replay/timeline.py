@@ -37,6 +37,7 @@ class Timeline:
         self._steps = 0
         self._same: dict[Numbers, Numbers] = {}
         self._first_at: dict[int, int] = {}
+        self._first_lost: dict[int, int] = {}
 
     @property
     def now(self) -> int:
@@ -52,6 +53,7 @@ class Timeline:
                 self._starts.append(self.now)
             else:
                 self._hidden += 1
+        self._places.clearing = isinstance(event, ev.GradientCleared)
         self._cutter.coming(event)
         self._contents.take(event)
 
@@ -60,8 +62,8 @@ class Timeline:
         self._cutter.came(event)
 
     def first_at(self, line: int) -> int | None:
-        """The first micro-batch in which something happened at this line."""
-        return self._first_at.get(line)
+        """The first micro-batch in which this line lost something or, if it never does, ran at all."""
+        return self._first_lost.get(line) or self._first_at.get(line)
 
     def data(self) -> dict[str, object]:
         """Everything, as plain values."""
@@ -86,13 +88,16 @@ class Timeline:
         before: dict[int, Account],
         left: list[tuple[int, int, int, int, int]],
     ) -> None:
+        self._places.settle(self._cutter.moved)
         kind = self._kinds.number(events, before)
         number = self.columns.count + 1
         new = kind >= self._seen
         if new:
             self._seen = kind + 1
-            for _, line, _ in self._kinds.listed[kind][0]:
+            for word, line, _ in self._kinds.listed[kind][0]:
                 self._first_at.setdefault(line, number)
+                if word == "lose":
+                    self._first_lost.setdefault(line, number)
         numbers = tuple((a, b, c, d) for account, a, b, c, d in left if account in self._rows)
         if len(self._same) > _REMEMBERED:
             self._same.clear()
