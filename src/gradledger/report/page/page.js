@@ -42,7 +42,9 @@ const missing = [["loss", "loss"], ["accuracy", "accuracy"], ["rate ", "learning
 const detailed = DATA.stages.some((stage) => stage.in || stage.out || stage.value !== undefined) || DATA.layers.length > 0;
 lead.textContent = missing.length === 4 && !detailed ? "This run was recorded without detail: loss, accuracy, learning rate, memory, shapes and layers are not in it." : missing.length ? `Not in this recording: ${missing.join(", ")}.` : "";
 document.getElementById("pipeline-lead").textContent = "The first whole step, in the order in which this program does it, and what the gradients held after each stage.";
+if (!SPAN.total) for (const name of ["timeline", "curves"]) { document.getElementById(name).hidden = true; document.querySelector(`nav [href="#${name}"]`).hidden = true; }
 if (!detailed) { document.getElementById("pipeline").hidden = true; document.querySelector('nav [href="#pipeline"]').hidden = true; }
+if (!DATA.findings.length && !document.querySelector(".finding")) document.querySelector('nav [href="#findings"]').hidden = true;
 const jumps = document.getElementById("jumps");
 const showFinding = (number) => { goTo(number); document.getElementById("timeline").scrollIntoView(); canvas.focus({ preventScroll: true }); };
 for (const finding of DATA.findings) {

@@ -21,10 +21,11 @@ const insideText = (row, column) => {
   const [fresh, freshAgo, stale, staleAgo] = SPAN.inside[bookedAs(row, number)].map((values) => values[column]);
   const lines = marksOf(column).filter((mark) => mark[0] === "backward").map((mark) => lineText(mark[1])).filter(Boolean);
   const from = lines.length ? ` from ${lines.join(", ")}` : "";
-  const span = (first, size, ago) => (size === ago + 1 || size === 1 ? stretchOf(first, size) : `${many(size, "micro-batch", "micro-batches")} since ${count(first)}`);
+  // Passes without a gap are told from the first to the last, others only counted.
+  const span = (first, size, room) => (size === room || size === 1 ? stretchOf(first, size) : `${count(size)} micro-batches since ${count(first)}`);
   const parts = [];
-  if (stale && state !== "N" && state !== "Z") parts.push(`${staleAgo - (fresh ? freshAgo : -1) === stale ? (fresh ? freshAgo + 1 === staleAgo - stale + 1 : true) ? stretchOf(number - staleAgo, stale) : `${count(stale)} micro-batches` : `${many(stale, "micro-batch", "micro-batches")} since ${count(number - staleAgo)}`}, which a step had already applied`);
-  if (fresh) parts.push(`${span(number - freshAgo, fresh, freshAgo)}${from}`);
+  if (stale && state !== "N" && state !== "Z") parts.push(`${span(number - staleAgo, stale, fresh ? staleAgo - freshAgo : staleAgo + 1)}, which a step had already applied`);
+  if (fresh) parts.push(`${span(number - freshAgo, fresh, freshAgo + 1)}${from}`);
   const words = { N: "holds nothing: the gradient is None", Z: "holds zeros", H: "holds what the program put there by hand" };
   return parts.length ? `Inside: ${parts.join(", and ")}.` : `It ${words[state] || "is not known"}.`;
 };
@@ -45,6 +46,7 @@ const say = () => {
 };
 
 const choose = (column, row, show) => {
+  if (!SPAN.total) return;
   view.column = Math.max(0, Math.min(SPAN.total - 1, column));
   view.row = Math.max(0, Math.min(timeline.rows.length - 1, row));
   if (show) {

@@ -195,7 +195,7 @@ const paintMarks = (first, last) => {
         pen.fillStyle = pen.strokeStyle = fills[marks[i][0] === "skip" ? "error" : marks[i][0] === "lose" ? "lost" : tone];
         if (view.zoom >= 12) glyph(pen, marks[i][0], x, y, 9);
         else if (marks[i][0] === "skip") glyph(pen, "skip", x, y, 7);
-        else if (x - seen >= 1) { pen.fillRect(x - 0.5, y - 4.5, Math.max(1, Math.min(2, view.zoom / 3)), 9); seen = x; }
+        else if (x - seen >= 1 || marks[i][0] === "lose") { pen.fillRect(x - 0.5, y - 4.5, Math.max(1, Math.min(2, view.zoom / 3)), 9); seen = x; }
       }
     }
   });
