@@ -71,6 +71,8 @@ def detailed_run(path: Path | str, steps: int = 12) -> Iterator[ev.Event]:
     clear = ev.GradientCleared(site(path, 5), (1,), owner=1)
     x = seen.TensorSeen("x", (8, 2), "torch.float32", (0.5, -1.0))
     out = seen.TensorSeen("out", (8, 1), "torch.float32", (0.25,))
+    scaled, tried = ev.LossScaled(site(path, 7), 1), ev.ScalerStepped(site(path, 8), 1, 1)
+    updated, ended = ev.ScalerUpdated(site(path, 8), 1), ev.EpochEnded(None, 1)
     yield ev.ScalerBuilt(site(path, 4), 1)
     for number in range(1, steps + 1):
         yield seen.BatchTaken(site(path, 5), 1, (x,))
@@ -82,19 +84,19 @@ def detailed_run(path: Path | str, steps: int = 12) -> Iterator[ev.Event]:
             yield seen.LayerGradientSeen(site(path, 7), "0", 0.5)
         yield seen.LossSeen(site(path, 7), 1.0 / number)
         yield seen.AccuracySeen(site(path, 7), 1 - 1.0 / number, 8)
-        yield ev.LossScaled(site(path, 7), 1)
+        yield scaled
         yield backward
         yield seen.MemorySeen(site(path, 7), 1024)
         yield unscale
         yield clip
         yield seen.NormSeen(site(path, 8), (1,), 1.0, 4.0)
         yield skip if number % 5 == 0 else step
-        yield ev.ScalerStepped(site(path, 8), 1, 1)
-        yield ev.ScalerUpdated(site(path, 8), 1)
+        yield tried
+        yield updated
         yield seen.RateSeen(site(path, 8), 1, 0.1)
         yield seen.ScaleSeen(site(path, 8), 1, 1024.0)
         if number % 4 == 0:
-            yield ev.EpochEnded(None, 1)
+            yield ended
     yield ev.RunEnded(None)
 
 
