@@ -114,15 +114,29 @@ def test_report_and_diff_load_no_torch(python, recording: Path) -> None:
 
 def test_a_run_with_a_page(command, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(SCRIPT)
-    left = set((tmp_path / "tmp").iterdir()) if (tmp_path / "tmp").exists() else set()
-    (tmp_path / "tmp").mkdir(exist_ok=True)
+    (tmp_path / "tmp").mkdir()
     done = command("run", "--report", "run.html", "train.py", TMPDIR=str(tmp_path / "tmp"))
     assert done.returncode == 1
     assert "the run as a page:" in done.stderr
     text = (tmp_path / "run.html").read_text(encoding="utf-8")
     assert "GL101" in text
     assert '<span class="added">' in text
-    assert {p for p in (tmp_path / "tmp").iterdir() if p.name.startswith("gradledger-")} == left
+    assert list((tmp_path / "tmp").glob("gradledger-page-*")) == []
+
+
+def test_a_run_that_ends_at_once_leaves_nothing_behind(command, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(f"{SCRIPT}import os; os._exit(3)\n")
+    (tmp_path / "tmp").mkdir()
+    done = command("run", "--report", "run.html", "train.py", TMPDIR=str(tmp_path / "tmp"))
+    assert done.returncode == 3
+    assert "GL101" in (tmp_path / "run.html").read_text(encoding="utf-8")
+    assert list((tmp_path / "tmp").glob("gradledger-page-*")) == []
+
+
+def test_a_run_without_torch(command, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("print('hi')")
+    assert command("run", "--report", "run.html", "train.py").returncode == 0
+    assert "Nothing was trained" in (tmp_path / "run.html").read_text(encoding="utf-8")
 
 
 def test_a_run_with_a_page_and_a_recording(command, tmp_path: Path) -> None:

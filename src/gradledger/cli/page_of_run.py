@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,12 +24,13 @@ def recorded_for_page(
         raise UsageError(f"there is no folder {output.parent} for the page")
     folder = None
     if save is None:
-        folder = tempfile.mkdtemp(prefix="gradledger-")
+        folder = tempfile.mkdtemp(prefix="gradledger-page-")
         save = os.path.join(folder, "run.jsonl")
     owner = os.getpid()
+    page = Page(save, output, name, folder)
     try:
-        yield replace(conclude, page=Page(save, output, name)), save
+        yield replace(conclude, page=page), save
     finally:
         # A forked child of the program comes by here as well, and the parent still needs the recording.
-        if folder is not None and os.getpid() == owner:
-            shutil.rmtree(folder, ignore_errors=True)
+        if os.getpid() == owner:
+            page.discard()

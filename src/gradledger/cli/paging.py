@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 from gradledger.audit.answer import Answer
 from gradledger.audit.atomic import write_atomically
 from gradledger.cli.repairs import with_repairs
+from gradledger.ledger.events import RunEnded
 from gradledger.ledger.record import dataclass, replace
 from gradledger.ledger.recording import RecordingError
 from gradledger.report.page.build import page
-from gradledger.report.replay.retelling import Retold, retold
+from gradledger.report.replay.retelling import Retold, retell, retold
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +23,26 @@ class Page:
     recording: str
     output: Path
     name: str
+    folder: str | None = None
+    """Where the recording lies, if it is only for the page."""
 
     def write(self, answer: Answer, cwd: str) -> None:
         """Write it; what goes wrong is an OSError."""
         try:
-            told = retold(self.recording, cwd)
+            if os.path.exists(self.recording):
+                told = retold(self.recording, cwd)
+            else:  # a program that never imports torch leaves none
+                told = retell([RunEnded(None)], cwd)
         except RecordingError as error:
             raise OSError(str(error)) from error
+        finally:
+            self.discard()
         write_page(told, with_repairs(answer), self.output, self.name, cwd)
+
+    def discard(self) -> None:
+        """Remove what was only for the page; the program may end without coming back to who made it."""
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def write_page(told: Retold, answer: Answer, output: Path, name: str, cwd: str) -> None:

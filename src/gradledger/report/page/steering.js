@@ -13,6 +13,8 @@ const rowName = (row) => {
     while (parts.every((part) => part.length > shared.length + 1 && part[shared.length] === parts[0][shared.length])) shared.push(parts[0][shared.length]);
     return shared.length ? `${shared.join(".")}.*` : `${one.names[0]} …`;
   }
+  const alike = timeline.rows.filter((other) => !other.names.length && other.kind === one.kind);
+  if (one.kind && alike.length > 1) return `${one.kind}, group ${alike.indexOf(one) + 1}`;
   return one.kind || (one.optimizer === null ? "no optimizer" : `optimizer ${one.optimizer}`);
 };
 
