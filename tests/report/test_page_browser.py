@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from gradledger.ledger import events as ev
 from gradledger.report.page.build import page as built
 from gradledger.report.replay.retelling import retell
-from tests.report.recorded import PROGRAM, detailed_run, right_run, stale_run
+from tests.report.recorded import PROGRAM, detailed_run, opening, right_run, site, stale_run
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 ARGUMENTS = [
@@ -105,6 +106,30 @@ def test_hovering_says_which_micro_batches_are_inside(shown) -> None:
     assert "micro-batches 1 to 5, which a step had already applied" in told(page)
     assert "micro-batch 6 from train.py:7" in told(page)
     assert "optimizer.step()" in told(page)
+
+
+def test_leftovers_that_are_cleared_in_time_are_not_called_stale(shown) -> None:
+    def adversarial(train):
+        yield from opening(train)
+        yield ev.AccountOpened(site(train, 4), 2, 1, optimizer=2)
+        cycle = (
+            ev.BackwardRan(site(train, 7), (1,)),
+            ev.OptimizerStepped(site(train, 8), (1,), 1),
+            ev.BackwardRan(site(train, 9), (1, 2)),
+            ev.OptimizerStepped(site(train, 10), (2,), 2),
+            ev.GradientCleared(site(train, 11), (1, 2)),
+        )
+        for _ in range(20):
+            yield from cycle
+        yield ev.RunEnded(None)
+
+    page = shown(adversarial)
+    assert page.inner_text("h1") == "The books balance"
+    page.focus("#canvas")
+    page.keyboard.press("ArrowRight")
+    assert "Micro-batch 2, after 1 update: left over" in told(page)
+    assert "left over" in page.inner_text("#legend")
+    assert "stale" not in page.inner_text("#legend")
 
 
 def test_the_keyboard(shown) -> None:

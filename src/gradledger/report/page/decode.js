@@ -2,7 +2,7 @@
 // The data of the page, written out as far as drawing needs it.
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const LINES = DATA.lines;
-const RANK = "NZUHFAS";
+const RANK = "NZULHFAS";
 
 const unrolled = (runs) => {
   const row = new Int32Array(runs.reduce((sum, run) => sum + run[1], 0));

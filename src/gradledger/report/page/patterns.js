@@ -3,6 +3,7 @@ const LOOKS = {
   N: { colour: "none", pattern: "", letter: "" },
   Z: { colour: "none", pattern: "ring", letter: "0" },
   U: { colour: "applied", pattern: "", letter: "✓" },
+  L: { colour: "applied", pattern: "cross", letter: "" },
   H: { colour: "hand", pattern: "dots", letter: "H" },
   F: { colour: "fresh", pattern: "", letter: "" },
   A: { colour: "accumulated", pattern: "rise", letter: "" },

@@ -27,7 +27,27 @@ const bookedAs = (row, number) => {
   while (number <= timeline.rows[row].start && timeline.rows[row].parent !== null) row = timeline.rows[row].parent;
   return row;
 };
-const stateAt = (row, column) => (SPAN.kinds[column] < 0 ? "" : PEAKS[SPAN.kinds[column]][row]);
+// New passes on top of spent ones do no harm if they are cleared before a step, as in adversarial training.
+const harmless = timeline.rows.map((_, row) => {
+  const marked = new Uint8Array(SPAN.total), gaps = new Set(SPAN.gaps.map((gap) => gap.before));
+  let next = "";
+  for (let column = SPAN.total - 1; column >= 0; column--) {
+    const marks = SPAN.kinds[column] < 0 ? [] : timeline.kinds[SPAN.kinds[column]].marks, own = bookedAs(row, SPAN.numbers[column]);
+    for (let at = marks.length - 1; at >= 0; at--) {
+      const [mark, , rows] = marks[at];
+      if (mark === "backward") marked[column] = next === "clear" ? 1 : 0;
+      if (!rows.includes(own)) continue;
+      if (mark === "step" || mark === "skip" || mark === "closure") next = "step";
+      if (mark === "clear" || mark === "lose" || mark === "assign") next = "clear";
+    }
+    if (gaps.has(column)) next = "";
+  }
+  return marked;
+});
+const stateAt = (row, column) => {
+  const state = SPAN.kinds[column] < 0 ? "" : PEAKS[SPAN.kinds[column]][row];
+  return state === "S" && harmless[row][column] ? "L" : state;
+};
 
 const strips = () => {
   const made = [];

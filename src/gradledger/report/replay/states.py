@@ -12,6 +12,7 @@ NAMES = {
     "F": "fresh",
     "A": "accumulated",
     "S": "stale",
+    "L": "left over",
     "U": "spent",
     "H": "set by hand",
 }
