@@ -14,7 +14,7 @@ const drawLegend = () => {
   const left = harmless.some((marked, row) => marked.some((_, column) => stateAt(row, column) === "L"));
   const stale = timeline.rows.some((_, row) => SPAN.kinds.some((_, column) => stateAt(row, column) === "S"));
   const used = new Set((left ? ["L"] : []).concat(PEAKS.flat()).concat(timeline.kinds.flatMap((kind) => Object.values(kind.cells).flatMap((trail) => [...trail]))));
-  const words = { N: "none", Z: "zero", F: "fresh: one micro-batch", A: "accumulated: several", S: "stale: fresh + already applied", L: "left over, cleared before any step", U: "spent by a step, not cleared", H: "set by hand" };
+  const words = { N: "none", Z: "zero", F: "fresh: one micro-batch", A: "accumulated: several", S: "stale: fresh + already applied", L: "left over, used by no step", U: "spent by a step, not cleared", H: "set by hand" };
   for (const state of "NZFAULSH") {
     if (!used.has(state) || (state === "S" && !stale)) continue;
     const swatch = element("canvas", { width: 44, height: 32, "aria-hidden": "true" }), small = swatch.getContext("2d");

@@ -27,10 +27,10 @@ const bookedAs = (row, number) => {
   while (number <= timeline.rows[row].start && timeline.rows[row].parent !== null) row = timeline.rows[row].parent;
   return row;
 };
-// New passes on top of spent ones do no harm if they are cleared before a step, as in adversarial training.
+// New passes on top of spent ones do no harm if no step uses them, as in adversarial training.
 const harmless = timeline.rows.map((_, row) => {
   const marked = new Uint8Array(SPAN.total), gaps = new Set(SPAN.gaps.map((gap) => gap.before));
-  let next = "";
+  let next = "clear"; // the end of the run uses nothing either
   for (let column = SPAN.total - 1; column >= 0; column--) {
     const marks = SPAN.kinds[column] < 0 ? [] : timeline.kinds[SPAN.kinds[column]].marks, own = bookedAs(row, SPAN.numbers[column]);
     for (let at = marks.length - 1; at >= 0; at--) {
