@@ -20,7 +20,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--ignore", metavar="CODES", action="append", help="do not report these")
     parser.add_argument(
-        "--format", choices=("text", "json", "sarif", "github"), default="text", help="default: text"
+        "--format",
+        choices=("text", "json", "sarif", "github", "markdown"),
+        default="text",
+        help="default: text",
     )
     parser.add_argument("--output", metavar="FILE", help="write the report to FILE")
     parser.add_argument("--strict", action="store_true", help="possible findings fail the check, too")

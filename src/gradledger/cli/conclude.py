@@ -20,6 +20,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from gradledger.cli.paging import Page
+
 CANNOT_WRITE = 2
 
 
@@ -48,12 +50,14 @@ class Conclusion:
     """Whether what is left to report is a reason to exit with 1."""
     complaints: TextIO | None = None
     """Where to say that something could not be written, if not on the stream."""
+    page: Page | None = None
+    """The page that is written beside the report."""
 
     def __call__(self, answer: Answer, script_exit: int) -> int:
         """Report the answer; the program's own exit code wins if it is not zero."""
         chosen = selected(answer, self.wishes, self.facts.cwd)
         chosen, baseline_written = self._past_baseline(chosen)
-        written = self._report(chosen)
+        written = self._report(chosen) and self._paged(chosen)
         if script_exit != 0:
             return script_exit
         if not (written and baseline_written):
@@ -86,6 +90,17 @@ class Conclusion:
             self._say(self.render(answer, self.facts))
             return False
         self._say(self.facts.plain(f"{summary(answer)} (report in {self.output.name})") + "\n")
+        return True
+
+    def _paged(self, answer: Answer) -> bool:
+        if self.page is None:
+            return True
+        try:
+            self.page.write(answer, self.facts.cwd)
+        except OSError as error:
+            self._complain("page", self.page.output, error)
+            return False
+        self._say(self.facts.plain(f"the run as a page: {self.page.output}") + "\n")
         return True
 
     def _complain(self, what: str, path: Path, error: OSError) -> None:

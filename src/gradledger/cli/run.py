@@ -16,7 +16,7 @@ HELP = "run a script under audit; findings come on stderr at the end"
 RUNS_USER_CODE = True
 
 WITH_VALUE = frozenset(
-    {"--format", "--output", "--save", "--select", "--ignore", "--baseline", "--write-baseline"}
+    {"--format", "--output", "--save", "--report", "--select", "--ignore", "--baseline", "--write-baseline"}
 )
 """Our options that take the next argument; a test compares this with the parser."""
 
@@ -32,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=form_names(), default="text", help="default: text")
     parser.add_argument("--output", metavar="FILE", help="write the report to FILE instead of stderr")
     parser.add_argument("--save", metavar="RECORDING", help="save everything the ledger saw to RECORDING")
+    parser.add_argument("--report", metavar="FILE.html", help="show the run as an HTML page in FILE.html")
     parser.add_argument(
         "--fail-fast", action="store_true", help="raise an exception in the script at the first certain error"
     )
@@ -75,11 +76,27 @@ def target(rest: list[str]) -> tuple[Literal["script", "module"], str, list[str]
 
 def run(args: argparse.Namespace) -> int:
     """Settle everything about the report, then hand over to the host."""
-    from gradledger.cli.usage import UsageError
-
     kind, name, rest = target(args.rest)
     conclude = conclusion(args, Path(name).parent if kind == "script" else Path())
     save = None if args.save is None else str(Path(args.save).absolute())
+    if args.report is not None and _rank() == 0:
+        from gradledger.cli.page_of_run import recorded_for_page
+
+        with recorded_for_page(conclude, save, args.report, os.path.basename(name)) as (conclude, save):
+            return _host(args, kind, name, rest, conclude, save)
+    return _host(args, kind, name, rest, conclude, save)
+
+
+def _host(
+    args: argparse.Namespace,
+    kind: Literal["script", "module"],
+    name: str,
+    rest: list[str],
+    conclude: Conclusion,
+    save: str | None,
+) -> int:
+    from gradledger.cli.usage import UsageError
+
     try:
         from gradledger.host import Options, Target, run_target
     except ModuleNotFoundError as error:

@@ -12,13 +12,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
+from gradledger.ledger import details
 from gradledger.ledger import events as ev
 from gradledger.ledger.site import Site
 
 SCHEMA = 1
 _KINDS: dict[str, type[ev.Event]] = {
-    kind.__name__: kind for kind in vars(ev).values() if isinstance(kind, type) and issubclass(kind, ev.Event)
+    kind.__name__: kind
+    for kind in (*vars(ev).values(), *vars(details).values())
+    if isinstance(kind, type) and issubclass(kind, ev.Event)
 }
+_ONCE = (ev.LossMeasured, ev.NormMeasured, details.Detail)
+"""What was measured or looked at hardly ever comes again: it gets no number to be repeated by."""
 _REMEMBERED = 50_000
 
 
@@ -55,7 +60,7 @@ class Recorder:
             if len(self._numbers) > _REMEMBERED:
                 self._numbers.clear()
             self._next += 1
-            if not isinstance(event, (ev.LossMeasured, ev.NormMeasured)):
+            if not isinstance(event, _ONCE):
                 self._numbers[id(event)] = (self._next, event)
             self._file.write(
                 json.dumps([self._next, type(event).__name__, _plain(event)], allow_nan=True) + "\n"
@@ -108,7 +113,7 @@ def _read(lines: TextIO, path: str) -> Iterator[ev.Event]:
             else:
                 key, kind, fields = item
                 event = _event(kind, fields)
-                if not isinstance(event, (ev.LossMeasured, ev.NormMeasured)):
+                if not isinstance(event, _ONCE):
                     known[key] = event
                 yield event
         except (KeyError, TypeError, ValueError) as error:
@@ -117,6 +122,8 @@ def _read(lines: TextIO, path: str) -> Iterator[ev.Event]:
 
 def _parsed(line: str) -> Any:
     try:
+        if line[:-1].isdecimal() and line.isascii():  # by far most lines
+            return int(line)
         return json.loads(line)
     except json.JSONDecodeError:
         return None
@@ -128,6 +135,8 @@ def _plain(event: ev.Event) -> dict[str, Any]:
         value = getattr(event, field.name)
         if isinstance(value, Site):
             value = {"site": [getattr(value, f.name) for f in dataclasses.fields(value)]}
+        elif isinstance(value, tuple) and value and isinstance(value[0], details.TensorSeen):
+            value = [{"tensor": [t.name, t.shape, t.dtype, t.values]} for t in value]
         if value != field.default:
             fields[field.name] = value
     return fields
@@ -139,6 +148,10 @@ def _event(kind: str, fields: dict[str, Any]) -> ev.Event:
         if isinstance(value, dict):
             value = Site(*value["site"])
         elif isinstance(value, list):
-            value = tuple(value)
+            value = tuple(_tensor(*item["tensor"]) if isinstance(item, dict) else item for item in value)
         values[name] = value
     return _KINDS[kind](**values)
+
+
+def _tensor(name: str, shape: list[int], dtype: str, values: list[float]) -> details.TensorSeen:
+    return details.TensorSeen(name, tuple(shape), dtype, tuple(values))

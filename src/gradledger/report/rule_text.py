@@ -20,7 +20,7 @@ def rule_text(rule: Rule, facts: StreamFacts) -> str:
     title = facts.paint(f"{rule.code} {rule.name}", "code") + f"  {facts.paint(severity, severity)}"
     seen = f"seen by gradledger check: {rule.static}; by gradledger run: {rule.runtime}"
     lines = [title, *_prose(rule.summary, "  ", facts), *_prose(seen, "  ", facts), ""]
-    for block in _blocks(inspect.getdoc(type(rule)) or "")[1:]:
+    for block in blocks(inspect.getdoc(type(rule)) or "")[1:]:
         lines += [*_block(block, facts), ""]
     lines += [facts.paint("Wrong", "error"), *_example(rule.bad, f"{rule.code} is reported here", facts), ""]
     lines += [facts.paint("Right", "good"), *_example(rule.good, "", facts), ""]
@@ -60,7 +60,7 @@ def _seen(text: str) -> str:
     return text if text in ("yes", "no") else "partly"
 
 
-def _blocks(doc: str) -> list[list[str]]:
+def blocks(doc: str) -> list[list[str]]:
     """The docstring cut at its unindented lines: the summary, then each section with its heading."""
     blocks: list[list[str]] = []
     for line in doc.splitlines():

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gradledger.ledger import events as ev
+from gradledger.ledger.recording import RecordingError, read
+from tests.report.recorded import detailed_run, right_run, saved
+
+
+def test_details_come_back_as_they_were(tmp_path: Path) -> None:
+    told = list(detailed_run("train.py", 3))
+    assert list(read(saved(tmp_path / "run.jsonl", told))) == told
+
+
+def test_a_repeated_event_is_one_object_again(tmp_path: Path) -> None:
+    events = list(read(saved(tmp_path / "run.jsonl", right_run("train.py", 3))))
+    passes = [event for event in events if isinstance(event, ev.BackwardRan)]
+    assert len(passes) == 3
+    assert passes[0] is passes[2]
+
+
+def test_up_to_the_cut(tmp_path: Path) -> None:
+    whole = saved(tmp_path / "run.jsonl", right_run("train.py", 3)).read_text()
+    cut = tmp_path / "cut.jsonl"
+    cut.write_text(whole[:-7])
+    assert len(list(read(cut))) == len(list(right_run("train.py", 3))) - 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("hello\n", "not a recording"),
+        ('{"recording": "gradledger", "schema": 99, "version": "7.0"}\n', "written by gradledger 7.0"),
+        ('{"recording": "gradledger", "schema": 1}\n5\n', ":2: this line is damaged"),
+        ('{"recording": "gradledger", "schema": 1}\n[1, "Nonsense", {}]\n', "damaged"),
+        ('{"recording": "gradledger", "schema": 1}\n[1, "RunEn\n7\n', "damaged"),
+    ],
+)
+def test_what_is_no_recording(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(text)
+    with pytest.raises(RecordingError, match=said):
+        list(read(path))
+
+
+def test_bytes_that_are_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(b"\xff\xfe\x00\x81")
+    with pytest.raises(RecordingError, match="not text"):
+        list(read(path))
