@@ -1,8 +1,8 @@
 """What the accumulator costs, beside other libraries: ratios to a careful loop by hand, one thread, CPU time.
 
 Loops take turns in one process, each between two epochs of the loop by hand. Lightning, HF Trainer and Ignite
-cannot be driven step by step: each turn is a short run of theirs, Lightning and HF Trainer timed from the start
-of the epoch to its end, Ignite over its whole run.
+cannot be driven step by step: each turn is a short run of theirs. Lightning and HF Trainer are timed from the
+start of the epoch to its end, Ignite over its whole run.
 
 python benchmarks/engine.py            the tables
 python benchmarks/engine.py --quick    fewer rounds
