@@ -1,7 +1,8 @@
 """A journal on disk: JSON lines, written and read as a stream.
 
 The first line says what it is. An event is written out in full when it first comes and gets a number; every
-further time the line is only that number. A recording that was cut off is readable up to the cut.
+further time the line is only that number. Measurements and details, which hardly ever come twice, are written
+out each time and have no number. A recording that was cut off is readable up to the cut.
 """
 
 from __future__ import annotations
@@ -12,13 +13,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
+from gradledger.ledger import details
 from gradledger.ledger import events as ev
 from gradledger.ledger.site import Site
 
 SCHEMA = 1
 _KINDS: dict[str, type[ev.Event]] = {
-    kind.__name__: kind for kind in vars(ev).values() if isinstance(kind, type) and issubclass(kind, ev.Event)
+    kind.__name__: kind
+    for module in (ev, details)
+    for kind in vars(module).values()
+    if isinstance(kind, type) and issubclass(kind, ev.Event)
 }
+_ONCE = (ev.LossMeasured, ev.NormMeasured, details.Detail)
+"""Kinds of which each one is different."""
 _REMEMBERED = 50_000
 
 
@@ -55,7 +62,7 @@ class Recorder:
             if len(self._numbers) > _REMEMBERED:
                 self._numbers.clear()
             self._next += 1
-            if not isinstance(event, (ev.LossMeasured, ev.NormMeasured)):
+            if not isinstance(event, _ONCE):
                 self._numbers[id(event)] = (self._next, event)
             self._file.write(
                 json.dumps([self._next, type(event).__name__, _plain(event)], allow_nan=True) + "\n"
@@ -108,7 +115,7 @@ def _read(lines: TextIO, path: str) -> Iterator[ev.Event]:
             else:
                 key, kind, fields = item
                 event = _event(kind, fields)
-                if not isinstance(event, (ev.LossMeasured, ev.NormMeasured)):
+                if not isinstance(event, _ONCE):
                     known[key] = event
                 yield event
         except (KeyError, TypeError, ValueError) as error:
@@ -128,6 +135,8 @@ def _plain(event: ev.Event) -> dict[str, Any]:
         value = getattr(event, field.name)
         if isinstance(value, Site):
             value = {"site": [getattr(value, f.name) for f in dataclasses.fields(value)]}
+        elif isinstance(value, tuple) and value and isinstance(value[0], details.TensorSeen):
+            value = {"tensors": [[t.name, t.shape, t.dtype, t.values] for t in value]}
         if value != field.default:
             fields[field.name] = value
     return fields
@@ -137,8 +146,14 @@ def _event(kind: str, fields: dict[str, Any]) -> ev.Event:
     values: dict[str, Any] = {"site": None}
     for name, value in fields.items():
         if isinstance(value, dict):
-            value = Site(*value["site"])
+            value = Site(*value["site"]) if "site" in value else _tensors(value["tensors"])
         elif isinstance(value, list):
             value = tuple(value)
         values[name] = value
     return _KINDS[kind](**values)
+
+
+def _tensors(rows: list[Any]) -> tuple[details.TensorSeen, ...]:
+    return tuple(
+        details.TensorSeen(name, tuple(shape), dtype, tuple(values)) for name, shape, dtype, values in rows
+    )
