@@ -1,0 +1,64 @@
+"""Tensors as a recording keeps them: shape, type and a few first values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gradledger.ledger.details import TensorSeen
+
+FEW = 6
+MOST_TENSORS = 8
+
+
+def seen(tensor: Tensor, name: str = "") -> TensorSeen:
+    """A look at one tensor."""
+    return TensorSeen(name, tuple(tensor.shape), str(tensor.dtype).removeprefix("torch."), _values(tensor))
+
+
+def seen_in(thing: Any, name: str = "") -> tuple[TensorSeen, ...]:
+    """A look at the first tensors inside a tensor, a list or a dictionary of them."""
+    found: list[TensorSeen] = []
+    for inner, tensor in tensors_in(thing, name):
+        if len(found) == MOST_TENSORS:
+            break
+        found.append(seen(tensor, inner))
+    return tuple(found)
+
+
+def tensors_in(thing: Any, name: str = "") -> Iterator[tuple[str, Tensor]]:
+    """The tensors inside, each with the way to it."""
+    if isinstance(thing, Tensor):
+        yield name, thing
+    elif isinstance(thing, (list, tuple)):
+        for index, item in enumerate(thing):
+            yield from tensors_in(item, f"{name}[{index}]")
+    elif isinstance(thing, dict) or hasattr(thing, "items"):
+        for key, item in thing.items():
+            yield from tensors_in(item, f"{name}.{key}" if name else str(key))
+
+
+def _values(tensor: Tensor) -> tuple[float, ...]:
+    try:
+        with torch.no_grad():
+            part = getattr(tensor, "_local_tensor", tensor).detach()
+            if part.is_sparse or part.is_complex() or part.is_meta:
+                return ()
+            # Only the beginning is copied, however large the tensor.
+            while part.dim() > 1 and part.shape[0] > 0 and part[0].numel() >= FEW:
+                part = part[0]
+            return tuple(float(value) for value in part.reshape(-1)[:FEW].tolist())
+    except (RuntimeError, TypeError, NotImplementedError):
+        return ()  # a kind of tensor that does not show its numbers
+
+
+def one_number(thing: Any) -> float | None:
+    """The number that this is, if it is one."""
+    if isinstance(thing, Tensor):
+        return float(thing.detach()) if thing.numel() == 1 and not thing.is_complex() else None
+    if hasattr(thing, "item") and getattr(thing, "size", 0) == 1:
+        thing = thing.item()
+    return float(thing) if isinstance(thing, (int, float)) else None
