@@ -11,12 +11,13 @@ from gradledger.ledger.record import replace
 from gradledger.story.told import Layer
 
 
-def layers(window: Iterable[Event]) -> tuple[tuple[Layer, ...], float | None]:
-    """The layers of the window's first forward for the batch's first sample, and the loss of that batch."""
+def layers(window: Iterable[Event]) -> tuple[tuple[Layer, ...], float | None, int | None]:
+    """The layers of the window's first forward for the batch's first sample, that batch's loss and scaler."""
     seen: list[LayerSeen] = []
     norms: dict[str, float] = {}
     batch: int | None = None
     loss: float | None = None
+    scaler: int | None = None
     passed = 0
     for event in window:
         if isinstance(event, LayerSeen) and batch is None:
@@ -27,6 +28,7 @@ def layers(window: Iterable[Event]) -> tuple[tuple[Layer, ...], float | None]:
             loss = event.value if event.criterion is None else event.criterion
         elif isinstance(event, BackwardRan):
             passed += 1
+            scaler = event.scaled_by if passed == 1 else scaler
         elif isinstance(event, LayerGradientSeen) and passed == 1:
             norms.setdefault(event.module, event.norm)
     told = tuple(
@@ -39,7 +41,7 @@ def layers(window: Iterable[Event]) -> tuple[tuple[Layer, ...], float | None]:
         )
         for layer in seen
     )
-    return told, loss
+    return told, loss, scaler
 
 
 def _of_sample(tensor: TensorSeen, batch: int | None) -> TensorSeen:

@@ -51,13 +51,13 @@ def _trend(epoch: Epoch, before: Epoch | None, best: float) -> str:
         if first is None or last is None or epoch.passes < 2:
             return "the first value"
         word = "falling" if last < first * (1 - FLAT) else "rising" if last > first * (1 + FLAT) else "level"
-        return f"{word} within the epoch, {first:.3g} to {last:.3g}"
+        return f"{word} from {first:.3g} to {last:.3g}"
     change = (epoch.loss - before.loss) / abs(before.loss) if before.loss else 0.0
     if best > 0 and epoch.loss > DIVERGED * best:
         return f"diverging: {epoch.loss / best:.3g} times the best loss so far"
     if abs(change) < FLAT:
         return "plateau: the loss changed by less than 1%"
-    return f"falling, {-change:.0%} below the epoch before" if change < 0 else f"rising by {change:.0%}"
+    return f"falling by {-change:.0%}" if change < 0 else f"rising by {change:.0%}"
 
 
 def summed_up(epochs: Sequence[Epoch]) -> str:

@@ -36,7 +36,7 @@ def _state(account: Account, balance: Balance) -> Gradients:
     if not waiting:
         if account.content == "assigned":
             return Gradients("by hand", "set by hand")
-        return Gradients("stale", "stale: a step has applied them", 0, stale=True)
+        return Gradients("stale", "stale (already applied)", 0, stale=True)
     passes = list(balance.passes)[-waiting:]
     if waiting == 1:
         text = f"fresh from micro-batch {passes[-1]}" if passes else "fresh from one micro-batch"

@@ -14,7 +14,7 @@ from gradledger.story.observation import observed, summed_up
 from gradledger.story.stages import stages
 from gradledger.story.state import NOTHING, gradients
 from gradledger.story.told import Story
-from gradledger.story.window import StepWindow
+from gradledger.story.window import Item, StepWindow
 
 CURVES = ("loss", "accuracy", "norm", "rate", "scale", "memory")
 
@@ -106,7 +106,7 @@ def tell(events: Iterable[ev.Event], step: int = 2) -> Story:
     window = next((window for window in teller.windows if window.found), teller.windows[-1])
     items = window.items
     rates, scales = teller.begun.get(window.step, ({}, {}))
-    sample, loss = layers(item.event for item in items)
+    sample, loss, scaler = layers(item.event for item in items)
     rows, by_steps = teller.epochs.rows()
     table = observed(rows)
     books = teller.journal.books
@@ -117,6 +117,7 @@ def tell(events: Iterable[ev.Event], step: int = 2) -> Story:
         stages=stages(items, rates, scales),
         layers=sample,
         loss=loss,
+        scale=None if scaler is None else _scale_in(items, scaler, scales),
         epochs=table,
         by_steps=by_steps,
         curves={name: kept.curve() for name, kept in teller.curves.items()},
@@ -124,3 +125,14 @@ def tell(events: Iterable[ev.Event], step: int = 2) -> Story:
         observation=summed_up(table),
         complete=teller.complete,
     )
+
+
+def _scale_in(items: Iterable[Item], scaler: int, scales: dict[int, float]) -> float | None:
+    """The scale that the window's first pass was made with."""
+    scale = scales.get(scaler)
+    for item in items:
+        if isinstance(item.event, d.ScaleSeen) and item.event.scaler == scaler:
+            scale = item.event.value
+        elif isinstance(item.event, ev.BackwardRan):
+            break
+    return scale

@@ -93,6 +93,8 @@ class Story:
     layers: tuple[Layer, ...]
     loss: float | None
     """The loss of the sample's batch."""
+    scale: float | None
+    """The gradient scaler's scale, which the layers' gradients carry."""
     epochs: tuple[Epoch, ...]
     by_steps: bool
     """The rows of the table are stretches of steps: the program has no epochs."""

@@ -32,6 +32,8 @@ class StepWindow:
         self._over = False
         self._collecting = step == 1
         self._begun = step == 1
+        self._held: list[Item] = []
+        """Details that may belong to the event with which the step begins."""
         self._previous: ev.OptimizerStepped | ev.StepSkipped | None = None
 
     @property
@@ -44,9 +46,14 @@ class StepWindow:
         if self.found and _begins_anew(event, self._previous):
             self._over = True
         elif len(self.items) < MOST:
-            self._begun = self._begun or _begins_anew(event, self._previous)
+            item = Item(event, before, after)
             if self._begun:
-                self.items.append(Item(event, before, after))
+                self.items.append(item)
+            elif _begins_anew(event, self._previous):
+                self._begun = True
+                self.items += [*self._held, item]
+            else:
+                self._held = [*self._held, item] if isinstance(event, d.Detail) else []
 
     def closed(self, number: int, event: ev.OptimizerStepped | ev.StepSkipped) -> None:
         """The window of this number was closed."""
