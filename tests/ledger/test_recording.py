@@ -63,5 +63,5 @@ def test_a_recording_of_details_that_was_cut_off_is_read_up_to_the_cut(tmp_path:
 def test_a_damaged_tensor_is_an_error_with_its_line(tmp_path: Path) -> None:
     path = written(tmp_path / "run.jsonl", DETAILS[:1])
     path.write_text(path.read_text().replace('"float32", ', ""))
-    with pytest.raises(RecordingError, match="run.jsonl:2"):
+    with pytest.raises(RecordingError, match=r"run\.jsonl:2"):
         list(read(path))

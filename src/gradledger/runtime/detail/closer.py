@@ -25,15 +25,15 @@ class Closer:
         criteria = CriterionLook(telling, observer)
         forwards = ForwardLook(telling, observer)
         self._metric = MetricLook(telling, observer, loaders)
+        turns = TurnLook(telling, observer, loaders, self._metric)
         self._parts = (
             loaders,
             criteria,
             forwards,
-            LossLook(telling, observer, loaders, criteria, forwards),
+            LossLook(telling, observer, loaders, criteria, forwards, turns),
             NormLook(telling, observer, clipping),
             RateLook(telling, observer),
             self._metric,
-            TurnLook(telling, observer, loaders, self._metric),
         )
 
     def install(self, patches: Patches) -> None:

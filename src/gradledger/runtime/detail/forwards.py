@@ -67,9 +67,10 @@ class ForwardLook:
         if not torch.compiler.is_compiling():
             self._entered(module)
 
-    def _leaves(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
+    def _leaves(self, module: nn.Module, args: Any, *rest: Any) -> None:
+        # Where forward has raised, torch leaves the keywords out.
         if not torch.compiler.is_compiling():
-            self._left(module, args, kwargs, output)
+            self._left(module, args, rest[0] if len(rest) > 1 else {}, rest[-1])
 
     @careful
     def _entered(self, module: nn.Module) -> None:

@@ -17,6 +17,7 @@ from gradledger.runtime.detail.criteria import CriterionLook
 from gradledger.runtime.detail.forwards import ForwardLook, own_parameters
 from gradledger.runtime.detail.looking import one_number
 from gradledger.runtime.detail.telling import Telling, careful
+from gradledger.runtime.detail.turns import TurnLook
 from gradledger.runtime.observer import Observer
 from gradledger.runtime.patch import Patches
 
@@ -33,12 +34,14 @@ class LossLook:
         batches: BatchLook,
         criteria: CriterionLook,
         forwards: ForwardLook,
+        turns: TurnLook,
     ) -> None:
         self.telling = telling
         self._observer = observer
         self._batches = batches
         self._criteria = criteria
         self._forwards = forwards
+        self._turns = turns
         self._scaled: weakref.ref[Tensor] | None = None
         self._unscaled: float | None = None
         """The last loss that a scaler has scaled, and its value before."""
@@ -77,6 +80,8 @@ class LossLook:
 
     @careful
     def _before(self, tensors: Any) -> Before | None:
+        site = self._observer.sites.find(2)
+        self._turns.passes(site)
         loss = tensors if isinstance(tensors, Tensor) else tensors[0] if len(tensors) == 1 else None
         called, accuracy = self._criteria.differentiated(tensors)
         if accuracy is not None:
@@ -85,7 +90,6 @@ class LossLook:
         if self._scaled is not None and self._scaled() is loss:
             value = self._unscaled
         if value is not None:
-            site = self._observer.sites.find(2)
             samples = self._batches.samples if called is None else called.samples
             self.telling.tell(LossSeen(site, value, None if called is None else called.value, samples))
         if not self.telling.closely:

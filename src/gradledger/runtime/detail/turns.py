@@ -6,14 +6,13 @@ import sys
 from types import FrameType
 from typing import Any
 
-from gradledger.ledger import events as ev
 from gradledger.ledger.details import LoopTurned
+from gradledger.ledger.site import Site
 from gradledger.runtime import source
 from gradledger.runtime.detail.batches import BatchLook
 from gradledger.runtime.detail.metric import MetricLook
 from gradledger.runtime.detail.telling import Telling
 from gradledger.runtime.observer import Observer
-from gradledger.runtime.patch import Patches
 
 
 class TurnLook:
@@ -26,17 +25,14 @@ class TurnLook:
         self._metric = metric
         self._mark: Any = None
 
-    def install(self, patches: Patches) -> None:
-        """Begin to listen."""
-        self._telling.ears.append(self._hear)
-
-    def _hear(self, event: ev.Event) -> None:
-        if not isinstance(event, ev.BackwardRan) or self._batches.used:
+    def passes(self, site: Site) -> None:
+        """A pass is about to run: say so first if it is the first one of an epoch."""
+        if self._batches.used:
             return
         mark = self._epoch(sys._getframe(1))
         if mark is not None and self._mark is not None and mark != self._mark:
             self._metric.turned()
-            self._telling.tell(LoopTurned(event.site))
+            self._telling.tell(LoopTurned(site))
         self._mark = mark
 
     def _epoch(self, frame: FrameType | None) -> Any:
