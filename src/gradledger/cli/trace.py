@@ -91,10 +91,15 @@ class _Trace:
         self._facts = facts
         self._script = script
         self._stream = sys.stdout
-        # Not one that cleans up after itself: exit handlers run before the report.
-        self._folder = None if args.save else tempfile.mkdtemp(prefix="gradledger-")
-        place = Path(args.save).absolute() if self._folder is None else Path(self._folder) / "run.jsonl"
-        self.recording = str(place)
+        self._folder: str | None = None
+        self.recording: str | None = None
+        """Where the recording goes; of several ranks on one machine only the one that reports has one."""
+        if args.save:
+            self.recording = str(Path(args.save).absolute())
+        elif os.environ.get("LOCAL_RANK", "0") == "0":
+            # Not one that cleans up after itself: exit handlers run before the report.
+            self._folder = tempfile.mkdtemp(prefix="gradledger-")
+            self.recording = str(Path(self._folder) / "run.jsonl")
 
     def __call__(self, answer: Answer, script_exit: int) -> int:
         """Tell the story; the exit code is the script's own."""
@@ -109,7 +114,8 @@ class _Trace:
         from gradledger.story.telling import tell
 
         try:
-            events = read(self.recording) if os.path.exists(self.recording) else ()
+            # A script that never imports torch leaves none.
+            events = read(self.recording) if self.recording and os.path.exists(self.recording) else ()
             story = tell(events, self._step or DEFAULT_STEP)
         finally:
             if self._folder is not None:

@@ -82,7 +82,6 @@ class Epochs:
         """The run in pieces of equal numbers of passes, should there be no epochs."""
         self._piece = 1
         self._small = Sums()
-        self._missed = 0
 
     def hear(self, event: ev.Event, rate: float | None = None, *, stale: bool = False) -> None:
         """One more event; with a step its learning rate, and whether it applies old gradients again."""
@@ -93,8 +92,6 @@ class Epochs:
                 self._turn()
             case ev.BackwardRan():
                 self._sources |= {event.loader, event.loop} - {None}
-                if self._small.passes >= self._piece:
-                    self._refine()
         for sums in (self._now, self._small):
             match event:
                 case d.LossSeen():
@@ -113,6 +110,8 @@ class Epochs:
                     sums.rate = rate if rate is not None else sums.rate
                 case ev.StepSkipped():
                     sums.skipped += 1
+        if isinstance(event, (ev.OptimizerStepped, ev.StepSkipped)) and self._small.passes >= self._piece:
+            self._refine()
         if isinstance(event, d.MetricSeen):
             self._measured(event.value)
 

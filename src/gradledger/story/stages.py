@@ -37,6 +37,8 @@ class _Stages:
         self.told: list[Stage] = []
         self._rates, self._scales = dict(rates), dict(scales)
         self._passes = 0
+        self._loaded = False
+        """Whether a loader gives the batches."""
         self._loss: d.LossSeen | None = None
         self._norm: d.NormSeen | None = None
         self._was: float | None = None
@@ -50,13 +52,14 @@ class _Stages:
         event = item.event
         match event:
             case d.BatchTaken():
+                self._loaded = True
                 self._forget_batch(event.source)
                 self._sources[event.source] = len(self.told)
                 self._stage(item, "data", gives=event.tensors)
             case ev.EpochEnded():
                 self._forget_batch(event.source)
             case d.ForwardSeen():
-                if not self._has("data"):
+                if not self._loaded and not self._has("data"):
                     self._stage(item, "data", gives=event.inputs, facts={"source": "the model's own input"})
                 facts: dict[str, float | str] = {"model": event.module}
                 self._stage(item, "forward", takes=event.inputs, gives=event.outputs, facts=facts)

@@ -33,6 +33,7 @@ class _Teller:
         self.complete = False
         self.closed = 0
         self._main: int | None = None
+        self._by_batches = False
         self._rates: dict[int, float] = {}
         self._scales: dict[int, float] = {}
 
@@ -51,7 +52,7 @@ class _Teller:
         for window in wanting:
             if not window.items:
                 self.begun[window.step] = dict(self._rates), dict(self._scales)
-            window.add(event, before, after)
+            window.add(event, before, after, by_batches=self._by_batches)
         self._booked(event, stale=stale)
 
     def _is_stale(self, event: ev.OptimizerStepped) -> bool:
@@ -62,6 +63,8 @@ class _Teller:
     def _detail(self, event: d.Detail) -> None:
         passes, closed = self.journal.books.backwards, self.closed
         match event:
+            case d.BatchTaken():
+                self._by_batches = True
             case d.LossSeen():
                 value = event.value if event.criterion is None else event.criterion
                 self.curves["loss"].add(passes + 1, value)

@@ -41,15 +41,15 @@ class StepWindow:
         """Whether the next event may belong to it."""
         return self._collecting and not self._over
 
-    def add(self, event: ev.Event, before: Gradients, after: Gradients) -> None:
-        """One more event."""
-        if self.found and _begins_anew(event, self._previous):
+    def add(self, event: ev.Event, before: Gradients, after: Gradients, *, by_batches: bool) -> None:
+        """One more event; where a loader gives batches, a turn of the loop begins with one."""
+        if self.found and _begins_anew(event, self._previous, by_batches=by_batches):
             self._over = True
         elif len(self.items) < MOST:
             item = Item(event, before, after)
             if self._begun:
                 self.items.append(item)
-            elif _begins_anew(event, self._previous):
+            elif _begins_anew(event, self._previous, by_batches=by_batches):
                 self._begun = True
                 self.items += [*self._held, item]
             else:
@@ -63,25 +63,19 @@ class StepWindow:
             self.found, self._previous = True, event
 
 
-def _begins_anew(event: ev.Event, step: ev.OptimizerStepped | ev.StepSkipped | None) -> bool:
+_PARTS = (d.BatchTaken, d.LayerSeen, d.ForwardSeen, d.CriterionCalled, d.LossSeen, ev.BackwardRan)
+"""What a turn of the loop may begin with."""
+
+
+def _begins_anew(
+    event: ev.Event, step: ev.OptimizerStepped | ev.StepSkipped | None, *, by_batches: bool
+) -> bool:
     """Whether this is no longer what follows the step, but the beginning of the next turn of the loop."""
-    if isinstance(
-        event,
-        (
-            d.BatchTaken,
-            d.LayerSeen,
-            d.ForwardSeen,
-            d.CriterionCalled,
-            d.LossSeen,
-            ev.BackwardRan,
-            ev.EpochEnded,
-        ),
-    ):
+    if isinstance(event, (d.BatchTaken, ev.EpochEnded, d.LoopTurned)):
         return True
+    if by_batches:
+        return False
     here, there = event.site, None if step is None else step.site
-    return (
-        here is not None
-        and there is not None
-        and (here.path, here.function) == (there.path, there.function)
-        and here.line < there.line
-    )
+    if here is not None and there is not None and (here.path, here.function) == (there.path, there.function):
+        return here.line < there.line
+    return isinstance(event, _PARTS)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -62,3 +63,25 @@ def one_number(thing: Any) -> float | None:
     if hasattr(thing, "item") and getattr(thing, "size", 0) == 1:
         thing = thing.item()
     return float(thing) if isinstance(thing, (int, float)) else None
+
+
+def gradient_norm(grads: Sequence[Tensor | None]) -> float:
+    """The norm of all of them together, with one wait for the device that holds them."""
+    with torch.no_grad():
+        there = [_plain(grad) for grad in grads if grad is not None]
+        norms = [torch.linalg.vector_norm(grad, dtype=_wide(grad)) for grad in there]
+        if len({norm.device for norm in norms}) == 1:
+            return math.sqrt(
+                sum(value * value for value in torch.stack([norm.double() for norm in norms]).tolist())
+            )
+        return math.sqrt(sum(float(norm) ** 2 for norm in norms))
+
+
+def _plain(grad: Tensor) -> Tensor:
+    grad = getattr(grad, "_local_tensor", grad).detach()
+    return grad.coalesce().values() if grad.is_sparse else grad
+
+
+def _wide(grad: Tensor) -> torch.dtype | None:
+    """Squares of half precision would overflow."""
+    return torch.float32 if grad.dtype in (torch.float16, torch.bfloat16) else None

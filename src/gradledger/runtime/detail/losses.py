@@ -11,11 +11,10 @@ from torch import Tensor
 from torch.amp import grad_scaler
 
 from gradledger.ledger.details import LayerGradientSeen, LossSeen
-from gradledger.runtime.cohort import norm
 from gradledger.runtime.detail.batches import BatchLook
 from gradledger.runtime.detail.criteria import CriterionLook
 from gradledger.runtime.detail.forwards import ForwardLook, own_parameters
-from gradledger.runtime.detail.looking import one_number
+from gradledger.runtime.detail.looking import gradient_norm, one_number
 from gradledger.runtime.detail.telling import Telling, careful
 from gradledger.runtime.detail.turns import TurnLook
 from gradledger.runtime.observer import Observer
@@ -102,7 +101,7 @@ class LossLook:
         for name, pairs in reversed(before.items()):
             added = [p.grad if old is None or p.grad is None else p.grad.detach() - old for p, old in pairs]
             if any(grad is not None for grad in added):
-                self.telling.tell(LayerGradientSeen(None, name, norm(added)))
+                self.telling.tell(LayerGradientSeen(None, name, gradient_norm(added)))
 
 
 def _copy(grad: Tensor | None) -> Tensor | None:

@@ -10,7 +10,8 @@ from torch import Tensor
 from gradledger.ledger import events as ev
 from gradledger.ledger.details import MemorySeen, NormSeen
 from gradledger.runtime.clipping import Clipping
-from gradledger.runtime.cohort import Cohort, Gone, norm
+from gradledger.runtime.cohort import Cohort, Gone
+from gradledger.runtime.detail.looking import gradient_norm
 from gradledger.runtime.detail.telling import Telling, careful
 from gradledger.runtime.observer import Observer
 from gradledger.runtime.patch import Patches
@@ -33,7 +34,7 @@ class NormLook:
 
     @careful
     def _clips(self, cohorts: Sequence[Cohort]) -> None:
-        self._before_clip = norm(_gradients(cohorts))
+        self._before_clip = gradient_norm(_gradients(cohorts))
 
     def _hear(self, event: ev.Event) -> None:
         match event:
@@ -57,7 +58,7 @@ class NormLook:
 
     def _norm(self, accounts: Sequence[int]) -> float:
         wanted = set(accounts)
-        return norm(_gradients([c for c in self._observer.cohorts if c.account in wanted]))
+        return gradient_norm(_gradients([c for c in self._observer.cohorts if c.account in wanted]))
 
 
 def _gradients(cohorts: Sequence[Cohort]) -> list[Tensor]:

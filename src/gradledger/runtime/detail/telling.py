@@ -61,14 +61,12 @@ class Telling:
         self._look(False)
 
     def _count(self, event: ev.Event) -> None:
-        if isinstance(event, ev.BackwardRan):
-            # What follows a step up to the next pass still belongs to it.
-            self._look(self.closed + 1 in self.wanted.steps)
-        elif isinstance(event, (ev.OptimizerStepped, ev.StepSkipped)):
+        if isinstance(event, (ev.OptimizerStepped, ev.StepSkipped)):
             if self._main is None:
                 self._main = event.optimizer
             if event.optimizer == self._main:
                 self.closed += 1
+                # What follows a step still belongs to it, and only the next batch tells where that ends.
                 self._look(self.closed in self.wanted.steps or self.closed + 1 in self.wanted.steps)
 
     def _look(self, closely: bool) -> None:
