@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.data import DataLoader
 
+import gradledger
 from gradledger.story.telling import tell
 from gradledger.story.told import Story, plain
 from tests.traced import traced
@@ -209,3 +210,26 @@ def test_a_story_is_plain_data(tmp_path: Path) -> None:
 def test_nothing_recorded_is_an_empty_story() -> None:
     story = tell([])
     assert (story.step, story.steps, story.passes, story.stages, story.epochs) == (0, 0, 0, (), ())
+
+
+def test_an_accumulators_passes_are_told(tmp_path: Path) -> None:
+    losses: list[float] = []
+
+    def accumulated() -> None:
+        model, optimizer, loader = parts()
+        acc = gradledger.Accumulator(model, optimizer, every=3)
+        for _ in range(2):
+            for x in acc.batches(loader):
+                loss = nn.functional.mse_loss(model(x), torch.zeros(4, 1))
+                losses.append(loss.item())
+                acc.backward(loss, count=4)
+
+    story = story_of(accumulated, tmp_path)
+    assert [s.kind for s in story.stages if s.kind in ("data", "loss", "backward")] == [
+        "data",
+        "loss",
+        "backward",
+    ] * 3
+    assert [s.kind for s in story.stages][-2:] == ["step", "zero"]
+    assert [row.loss for row in story.epochs] == pytest.approx([sum(losses[:3]) / 3, sum(losses[3:]) / 3])
+    assert [row.updates for row in story.epochs] == [1, 1]

@@ -78,6 +78,8 @@ class Epochs:
         self._done: list[Sums] = []
         self._now = Sums()
         self._sources: set[int | None] = set()
+        self._feeding: set[int | None] = set()
+        """Loaders in use, for passes that do not say whose batch they ran over."""
         self._fine: list[Sums] = []
         """The run in pieces of equal numbers of passes, should there be no epochs."""
         self._piece = 1
@@ -88,10 +90,14 @@ class Epochs:
         match event:
             case ev.EpochEnded() if event.source in self._sources:
                 self._turn()
+            case ev.EpochEnded():
+                self._feeding.discard(event.source)
             case d.LoopTurned():
                 self._turn()
             case ev.BackwardRan():
-                self._sources |= {event.loader, event.loop} - {None}
+                self._sources |= {event.loader, event.loop} - {None} or self._feeding
+            case d.BatchTaken():
+                self._feeding.add(event.source)
         for sums in (self._now, self._small):
             match event:
                 case d.LossSeen():

@@ -98,12 +98,21 @@ class CriterionLook:
         inside = [called for called in pending if graphs.contains(starts, called.birth)]
         # Calls of another loss may still be differentiated later.
         self._pending = [called for called in pending if called not in inside]
-        counts = [called.answers for called in inside if called.answers is not None and called.answers[1]]
-        accuracy = None
-        if counts:
-            right, total = sum(c[0] for c in counts), sum(c[1] for c in counts)
-            accuracy = AccuracySeen(inside[-1].site, right / total, total)
-        return inside[0] if len(inside) == 1 else None, accuracy
+        return _together(inside)
+
+    def latest(self) -> tuple[Called | None, AccuracySeen | None]:
+        """The same for a pass that did not show its loss: the latest call."""
+        pending, self._pending = self._pending, []
+        return _together(pending[-1:])
+
+
+def _together(inside: list[Called]) -> tuple[Called | None, AccuracySeen | None]:
+    counts = [called.answers for called in inside if called.answers is not None and called.answers[1]]
+    accuracy = None
+    if counts:
+        right, total = sum(c[0] for c in counts), sum(c[1] for c in counts)
+        accuracy = AccuracySeen(inside[-1].site, right / total, total)
+    return inside[0] if len(inside) == 1 else None, accuracy
 
 
 def _answers(name: str, output: Tensor, target: Tensor, ignored: int) -> tuple[int, int] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -37,7 +37,7 @@ def tensors_in(thing: Any, name: str = "") -> Iterator[tuple[str, Tensor]]:
     elif isinstance(thing, (list, tuple)):
         for index, item in enumerate(thing):
             yield from tensors_in(item, f"{name}[{index}]")
-    elif isinstance(thing, dict) or hasattr(thing, "items"):
+    elif isinstance(thing, Mapping):
         for key, item in thing.items():
             yield from tensors_in(item, f"{name}.{key}" if name else str(key))
 

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.amp import grad_scaler
 
+from gradledger.ledger import events as ev
 from gradledger.ledger.details import LayerGradientSeen, LossSeen
 from gradledger.runtime.detail.batches import BatchLook
 from gradledger.runtime.detail.criteria import CriterionLook
@@ -41,6 +42,8 @@ class LossLook:
         self._criteria = criteria
         self._forwards = forwards
         self._turns = turns
+        self._shown = False
+        """Whether the pass that is running came by here."""
         self._scaled: weakref.ref[Tensor] | None = None
         self._unscaled: float | None = None
         """The last loss that a scaler has scaled, and its value before."""
@@ -69,8 +72,20 @@ class LossLook:
 
             return scale
 
+        self.telling.ears.append(self._hear)
         patches.wrap(torch.autograd, "backward", make)
         patches.wrap(grad_scaler.GradScaler, "scale", make_scale)
+
+    def _hear(self, event: ev.Event) -> None:
+        """An accumulator's passes run behind the probes: of their loss only the function's call is known."""
+        if isinstance(event, ev.BackwardRan):
+            if not self._shown:
+                called, accuracy = self._criteria.latest()
+                if accuracy is not None:
+                    self.telling.tell(accuracy)
+                if called is not None and called.value is not None:
+                    self.telling.tell(LossSeen(event.site, called.value, called.value, called.samples))
+            self._shown = False
 
     @careful
     def _note_scaling(self, outputs: Any, result: Any) -> None:
@@ -81,6 +96,7 @@ class LossLook:
     def _before(self, tensors: Any) -> Before | None:
         site = self._observer.sites.find(2)
         self._turns.passes(site)
+        self._shown = True
         loss = tensors if isinstance(tensors, Tensor) else tensors[0] if len(tensors) == 1 else None
         called, accuracy = self._criteria.differentiated(tensors)
         if accuracy is not None:
