@@ -49,13 +49,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def ours(argv: list[str]) -> int:
     """How many leading arguments are ours: everything before SCRIPT, -m or --."""
+    return leading(argv, WITH_VALUE)
+
+
+def leading(argv: list[str], with_value: frozenset[str]) -> int:
+    """How many arguments stand before SCRIPT, -m or --."""
     position = 0
     while position < len(argv):
         word = argv[position]
         is_option = word.startswith("-") and word not in ("-", "--")
         if not is_option or (word.startswith("-m") and not word.startswith("--")):
             break
-        position += 2 if word in WITH_VALUE else 1
+        position += 2 if word in with_value else 1
     return min(position, len(argv))
 
 

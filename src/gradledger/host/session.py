@@ -17,15 +17,25 @@ from gradledger.ledger.record import replace
 from gradledger.ledger.recording import Recorder
 from gradledger.ledger.repetition import is_calm, repeat
 from gradledger.rules.finding import Finding
+from gradledger.runtime.detail.telling import Telling
+from gradledger.runtime.detail.wanted import Wanted
 from gradledger.runtime.probes import Probes
 
 
 class Session:
     """Watches from start() to finish() and then answers."""
 
-    def __init__(self, *, fail_fast: bool = False, save: str | None = None, rank: int | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        fail_fast: bool = False,
+        save: str | None = None,
+        rank: int | None = None,
+        details: Wanted | None = None,
+    ) -> None:
         self._fail_fast = fail_fast
         self._rank = rank
+        self._details = details
         self._recorder = None if save is None else Recorder(save, __version__)
         self._answer: Answer | None = None
         self._raised = False
@@ -37,7 +47,10 @@ class Session:
         self.journal = Journal(self.auditor, record)
         # A recording holds every event: no turns are booked at once.
         steady = _Steady(self.journal) if self._recorder is None else None
-        self.probes = Probes(self.journal.post, _project(), steady)
+        self._telling = None
+        if record is not None and self._details is not None:
+            self._telling = Telling(record, self._details)
+        self.probes = Probes(self.journal.post, _project(), steady, self._telling)
 
     @property
     def trained(self) -> bool:
@@ -99,6 +112,13 @@ class Session:
                 f"({type(trouble).__name__}: {trouble}); the program was not touched"
             )
             notes = (fault, *notes)
+        if self._telling is not None and self._telling.trouble is not None:
+            trouble = self._telling.trouble
+            ended = (
+                f"the recording's details end early because of a fault of ours ({type(trouble).__name__}: "
+                f"{trouble}); the program was not touched"
+            )
+            notes = (ended, *notes)
         live = [balance for balance in books.balances.values() if balance.trainable]
         checked = Checked(
             backwards=books.backwards,

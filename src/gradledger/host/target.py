@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from gradledger.ledger.record import dataclass
+from gradledger.runtime.detail.wanted import Wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,3 +26,5 @@ class Options:
     """Raise inside the program at the first certain error."""
     save: str | None = None
     """Where the recording goes."""
+    details: Wanted | None = None
+    """What the recording holds beyond the events of the books."""

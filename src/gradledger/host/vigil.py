@@ -10,6 +10,7 @@ from gradledger.host import ending
 from gradledger.host.arrival import Arrival, when_imported
 from gradledger.host.target import Options
 from gradledger.host.tracebacks import complain
+from gradledger.runtime.detail.wanted import Wanted
 
 
 class Session(Protocol):
@@ -35,7 +36,9 @@ class Session(Protocol):
 class SessionFactory(Protocol):
     """Makes a session; torch is imported when it is called."""
 
-    def __call__(self, *, fail_fast: bool, save: str | None, rank: int | None) -> Session:
+    def __call__(
+        self, *, fail_fast: bool, save: str | None, rank: int | None, details: Wanted | None = None
+    ) -> Session:
         """Make a session that is not yet started."""
 
 
@@ -93,7 +96,10 @@ class Vigil:
         gc.disable()
         try:
             factory = _sessions() if self.factory is None else self.factory
-            session = factory(fail_fast=self.options.fail_fast, save=self.options.save, rank=self._rank)
+            more = {} if self.options.details is None else {"details": self.options.details}
+            session = factory(
+                fail_fast=self.options.fail_fast, save=self.options.save, rank=self._rank, **more
+            )
             self._session = session
             session.start()
             if self._child:

@@ -61,9 +61,22 @@ class LayerGradientSeen(Detail):
 
 @dataclass(frozen=True, slots=True)
 class LossSeen(Detail):
-    """The value a backward pass started from, as the user wrote it."""
+    """The value a backward pass started from, as the user wrote it, before a scaler's scale."""
 
     value: float
+    criterion: float | None = None
+    """What the loss function itself gave, before the user divided or weighted it, where one call led here."""
+    samples: int | None = None
+    """How many samples the batch had, where that could be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class CriterionCalled(Detail):
+    """A loss function of torch was called."""
+
+    function: str
+    value: float
+    inputs: tuple[TensorSeen, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +98,7 @@ class NormSeen(Detail):
 
 @dataclass(frozen=True, slots=True)
 class RateSeen(Detail):
-    """The learning rate a step was made with."""
+    """The learning rate of an optimizer, from here on."""
 
     optimizer: int
     value: float
@@ -93,7 +106,7 @@ class RateSeen(Detail):
 
 @dataclass(frozen=True, slots=True)
 class ScaleSeen(Detail):
-    """A gradient scaler's scale."""
+    """A gradient scaler's scale, from here on."""
 
     scaler: int
     value: float
@@ -101,6 +114,19 @@ class ScaleSeen(Detail):
 
 @dataclass(frozen=True, slots=True)
 class MemorySeen(Detail):
-    """The bytes that gradients hold."""
+    """The bytes that gradients hold, from here on."""
 
     gradients: int
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSeen(Detail):
+    """The value of a variable of the program, as an epoch left it."""
+
+    name: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class LoopTurned(Detail):
+    """The loop around a plain loop of batches went into its next turn: an epoch without a loader."""

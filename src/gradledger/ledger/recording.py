@@ -1,7 +1,8 @@
 """A journal on disk: JSON lines, written and read as a stream.
 
 The first line says what it is. An event is written out in full when it first comes and gets a number; every
-further time the line is only that number. A recording that was cut off is readable up to the cut.
+further time the line is only that number. Measurements and details, which hardly ever come twice, are written
+out each time and have no number. A recording that was cut off is readable up to the cut.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ from gradledger.ledger.site import Site
 SCHEMA = 1
 _KINDS: dict[str, type[ev.Event]] = {
     kind.__name__: kind
-    for kind in (*vars(ev).values(), *vars(details).values())
+    for module in (ev, details)
+    for kind in vars(module).values()
     if isinstance(kind, type) and issubclass(kind, ev.Event)
 }
 _ONCE = (ev.LossMeasured, ev.NormMeasured, details.Detail)
-"""What was measured or looked at hardly ever comes again: it gets no number to be repeated by."""
+"""Kinds of which each one is different."""
 _REMEMBERED = 50_000
 
 
@@ -136,7 +138,7 @@ def _plain(event: ev.Event) -> dict[str, Any]:
         if isinstance(value, Site):
             value = {"site": [getattr(value, f.name) for f in dataclasses.fields(value)]}
         elif isinstance(value, tuple) and value and isinstance(value[0], details.TensorSeen):
-            value = [{"tensor": [t.name, t.shape, t.dtype, t.values]} for t in value]
+            value = {"tensors": [[t.name, t.shape, t.dtype, t.values] for t in value]}
         if value != field.default:
             fields[field.name] = value
     return fields
@@ -146,12 +148,14 @@ def _event(kind: str, fields: dict[str, Any]) -> ev.Event:
     values: dict[str, Any] = {"site": None}
     for name, value in fields.items():
         if isinstance(value, dict):
-            value = Site(*value["site"])
+            value = Site(*value["site"]) if "site" in value else _tensors(value["tensors"])
         elif isinstance(value, list):
-            value = tuple(_tensor(*item["tensor"]) if isinstance(item, dict) else item for item in value)
+            value = tuple(value)
         values[name] = value
     return _KINDS[kind](**values)
 
 
-def _tensor(name: str, shape: list[int], dtype: str, values: list[float]) -> details.TensorSeen:
-    return details.TensorSeen(name, tuple(shape), dtype, tuple(values))
+def _tensors(rows: list[Any]) -> tuple[details.TensorSeen, ...]:
+    return tuple(
+        details.TensorSeen(name, tuple(shape), dtype, tuple(values)) for name, shape, dtype, values in rows
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import GeneratorType
 from typing import Any
 
@@ -28,6 +28,8 @@ class Clipping:
     def __init__(self, observer: Observer, scaling: Scaling) -> None:
         self.observer = observer
         self.scaling = scaling
+        self.before: Callable[[Sequence[Cohort]], None] | None = None
+        """Called with what is about to be clipped."""
 
     def install(self, patches: Patches) -> None:
         """Put the probes in place."""
@@ -81,6 +83,8 @@ class Clipping:
             observer.open(strangers, site)
         cohorts = observer.cohorts_of(params)
         observer.settle(cohorts, site)
+        if self.before is not None:
+            self.before(cohorts)
         return cohorts
 
     @shielded

@@ -54,7 +54,7 @@ class Batches:
 
     @shielded
     def _given(self, iterator: Any) -> None:
-        number = self._number(iterator)
+        number = self.number(iterator)
         current = self._current.get(number)
         if current is None or current() is not iterator:
             # A new iterator is a new epoch, also where the old one was not asked for one batch too many.
@@ -71,7 +71,7 @@ class Batches:
     @shielded
     def _ended(self, iterator: Any) -> None:
         self._open, self._source = _nobody, None
-        number = self._number(iterator)
+        number = self.number(iterator)
         self._current.pop(number, None)
         self._post_end(number)
 
@@ -80,7 +80,8 @@ class Batches:
             ended = functools.partial(ev.EpochEnded, None, source)
             self.observer.post(self.observer.same(("epoch", source), ended))
 
-    def _number(self, iterator: Any) -> int:
+    def number(self, iterator: Any) -> int:
+        """The number of the loader that this iterator belongs to."""
         # An iterator lives for one epoch; the data set tells which loader it belongs to.
         owner = iterator._dataset
         try:

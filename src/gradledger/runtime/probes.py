@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from typing import TYPE_CHECKING, Protocol
 
 from gradledger.ledger import events as ev
 from gradledger.runtime import crash, source
@@ -23,31 +24,55 @@ from gradledger.runtime.scheduling import Scheduling
 from gradledger.runtime.sites import Sites
 from gradledger.runtime.stepping import Steps
 
+if TYPE_CHECKING:
+    from gradledger.runtime.detail.closer import Closer
+    from gradledger.runtime.detail.telling import Telling
+
+
+class Probe(Protocol):
+    """One part of the watch."""
+
+    def install(self, patches: Patches) -> None:
+        """Put the probe in place."""
+
 
 class Probes:
     """Watches this process's use of torch and posts events."""
 
     def __init__(
-        self, post: Callable[[ev.Event], None], project: str | None = None, steady: Steady | None = None
+        self,
+        post: Callable[[ev.Event], None],
+        project: str | None = None,
+        steady: Steady | None = None,
+        telling: Telling | None = None,
     ) -> None:
-        self.observer = Observer(post, Sites(project), steady)
+        send = post if telling is None else telling.beside(post)
+        self.observer = Observer(send, Sites(project), steady)
         scaling = Scaling(self.observer)
         owners = Owners(self.observer)
         batches = Batches(self.observer)
         replicas = Replicas(self.observer)
         kept = KeptGraphs(self.observer)
         passes = Passes(self.observer, scaling, batches, replicas, owners, kept)
-        self._parts = (
+        clipping = Clipping(self.observer, scaling)
+        self._parts: tuple[Probe, ...] = (
             passes,
             scaling,
             batches,
             replicas,
             Steps(self.observer, scaling, passes, owners),
             Clearing(self.observer, passes.loops),
-            Clipping(self.observer, scaling),
+            clipping,
             Scheduling(self.observer),
             HandedIn(self.observer, passes),
         )
+        self._closer: Closer | None = None
+        if telling is not None:
+            # Only those who want details pay for loading their probes.
+            from gradledger.runtime.detail.closer import Closer
+
+            self._closer = Closer(telling, self.observer, batches, clipping)
+            self._parts = (*self._parts, self._closer)
         self._patches = Patches()
 
     def install(self) -> None:
@@ -63,6 +88,8 @@ class Probes:
         """Look a last time, explain the crash if there was one, and say that nothing more will come."""
         observer = self.observer
         observer.cruise.leave()
+        if self._closer is not None:
+            self._closer.end()
         with suppress(Gone):
             observer.settle(list(observer.cohorts), observer.last_event)
         if error is not None:

@@ -1,0 +1,184 @@
+"""The stages of a step, in the order in which this program does them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from gradledger.ledger import details as d
+from gradledger.ledger import events as ev
+from gradledger.ledger.details import TensorSeen
+from gradledger.ledger.record import replace
+from gradledger.story.told import Stage
+from gradledger.story.window import Item
+
+TITLES = {
+    "data": "data",
+    "forward": "forward",
+    "loss": "loss",
+    "scale": "scale the loss",
+    "zero": "zero the gradients",
+    "backward": "backward",
+    "unscale": "unscale",
+    "measure": "measure the norm",
+    "clip": "clip",
+    "change": "change the gradients by hand",
+    "step": "optimizer step",
+    "skip": "optimizer step, skipped by the scaler",
+    "update": "update the scale",
+    "schedule": "learning-rate schedule",
+}
+
+
+class _Stages:
+    """Makes stages of events; what was looked at right before an event belongs to its stage."""
+
+    def __init__(self, rates: dict[int, float], scales: dict[int, float]) -> None:
+        self.told: list[Stage] = []
+        self._rates, self._scales = dict(rates), dict(scales)
+        self._passes = 0
+        self._loaded = False
+        """Whether a loader gives the batches."""
+        self._loss: d.LossSeen | None = None
+        self._norm: d.NormSeen | None = None
+        self._was: float | None = None
+        """The rate or scale before its latest change."""
+        self._memory: int | None = None
+        self._sources: dict[int, int] = {}
+        """Loaders whose batch no pass has used yet, and the place of the stage."""
+
+    def add(self, item: Item) -> None:
+        """One more event."""
+        event = item.event
+        match event:
+            case d.BatchTaken():
+                self._loaded = True
+                self._forget_batch(event.source)
+                self._sources[event.source] = len(self.told)
+                self._stage(item, "data", gives=event.tensors)
+            case ev.EpochEnded():
+                self._forget_batch(event.source)
+            case d.ForwardSeen():
+                if not self._loaded and not self._has("data"):
+                    self._stage(item, "data", gives=event.inputs, facts={"source": "the model's own input"})
+                facts: dict[str, float | str] = {"model": event.module}
+                self._stage(item, "forward", takes=event.inputs, gives=event.outputs, facts=facts)
+            case d.CriterionCalled():
+                facts = {"function": event.function, "loss": event.value}
+                self._stage(item, "loss", takes=event.inputs, facts=facts)
+            case d.LossSeen():
+                if not self._has("loss"):
+                    self._stage(item, "loss", facts={"loss": event.value})
+                self._loss = event
+            case d.NormSeen():
+                self._norm = event
+            case d.RateSeen():
+                self._was, self._rates[event.optimizer] = self._rates.get(event.optimizer), event.value
+            case d.ScaleSeen():
+                self._was, self._scales[event.scaler] = self._scales.get(event.scaler), event.value
+            case d.MemorySeen():
+                self._memory = event.gradients
+            case d.Detail():
+                pass
+            case _:
+                self._booked(item)
+
+    def _booked(self, item: Item) -> None:
+        event = item.event
+        facts: dict[str, float | str] = {}
+        match event:
+            case ev.LossScaled():
+                self._stage(item, "scale", facts=_only(scale=self._scales.get(event.scaler)))
+            case ev.GradientCleared():
+                self._zero(item, event)
+            case ev.BackwardRan():
+                loss = self._loss
+                if loss is not None and loss.criterion is not None and loss.value != loss.criterion:
+                    facts["starts from"] = loss.value
+                self._stage(item, "backward", facts={**facts, **_only(bytes=self._memory)})
+                self._passes, self._loss = self._passes + 1, None
+                self._sources.clear()
+            case ev.GradientsUnscaled():
+                self._stage(item, "unscale", facts=_only(scale=self._scales.get(event.scaler)))
+            case ev.GradientsClipped():
+                if self._norm is not None:
+                    facts = _only(norm=self._norm.before_clip, becomes=self._norm.value)
+                self._stage(item, "measure" if event.only_measures else "clip", facts=facts)
+            case ev.GradientChanged() | ev.GradientAssigned():
+                self._stage(item, "change")
+            case ev.OptimizerStepped():
+                rate = None if event.optimizer is None else self._rates.get(event.optimizer)
+                norm = None if self._norm is None else self._norm.value
+                self._stage(item, "step", facts=_only(norm=norm, rate=rate))
+            case ev.StepSkipped():
+                self._stage(item, "skip")
+            case ev.ScalerUpdated():
+                self._stage(item, "update", facts=_only(was=self._was, scale=self._scales.get(event.scaler)))
+            case ev.SchedulerStepped():
+                rate = self._rates.get(event.optimizer)
+                self._stage(item, "schedule", facts=_only(was=self._was, rate=rate))
+            case _:
+                return
+        self._norm = self._was = self._memory = None
+
+    def _zero(self, item: Item, event: ev.GradientCleared) -> None:
+        last = self.told[-1] if self.told else None
+        if last is not None and last.kind == "zero" and event.site and last.line == event.site.line:
+            self.told[-1] = replace(last, after=item.after)
+        else:
+            self._stage(item, "zero", facts={"to": event.to, **_only(bytes=self._memory)})
+
+    def _stage(
+        self,
+        item: Item,
+        kind: str,
+        *,
+        takes: tuple[TensorSeen, ...] = (),
+        gives: tuple[TensorSeen, ...] = (),
+        facts: dict[str, float | str] | None = None,
+    ) -> None:
+        site = item.event.site
+        # What follows the last pass of a window belongs to that pass, not to one that never comes.
+        ahead = kind in ("data", "forward", "loss", "scale", "backward", "zero")
+        self.told.append(
+            Stage(
+                kind,
+                TITLES[kind],
+                None if site is None else site.path,
+                None if site is None else site.line,
+                item.before,
+                item.after,
+                self._passes + 1 if ahead or not self._passes else self._passes,
+                takes,
+                gives,
+                facts or {},
+            )
+        )
+
+    def _has(self, kind: str) -> bool:
+        """Whether there is such a stage since the last pass."""
+        for stage in reversed(self.told):
+            if stage.kind == "backward":
+                return False
+            if stage.kind == kind:
+                return True
+        return False
+
+    def _forget_batch(self, source: int) -> None:
+        """A batch that no pass used, as an evaluation's, is no part of the step."""
+        at = self._sources.pop(source, None)
+        if at is not None and self.told[at].kind == "data":
+            del self.told[at]
+            self._sources = {key: index - (index > at) for key, index in self._sources.items()}
+
+
+def _only(**facts: Any) -> dict[str, float | str]:
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def stages(window: Iterable[Item], rates: dict[int, float], scales: dict[int, float]) -> tuple[Stage, ...]:
+    """The stages of the step, given the learning rates and scales that it began with."""
+    told = _Stages(rates, scales)
+    for item in window:
+        told.add(item)
+    return tuple(told.told)

@@ -1,0 +1,235 @@
+"""The stages are shown as this program does them, with the gradients as the ledger knows them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.utils.data import DataLoader
+
+import gradledger
+from gradledger.story.telling import tell
+from gradledger.story.told import Story, plain
+from tests.traced import traced
+
+
+def parts() -> tuple[nn.Module, torch.optim.Optimizer, Any]:
+    torch.manual_seed(0)
+    model = nn.Linear(2, 1)
+    return model, torch.optim.SGD(model.parameters(), lr=0.01), DataLoader(torch.randn(12, 2), batch_size=4)
+
+
+def zero_first() -> None:
+    model, optimizer, loader = parts()
+    for x in loader:
+        optimizer.zero_grad()
+        loss = model(x).pow(2).mean()
+        loss.backward()
+        optimizer.step()
+
+
+def zero_before_backward() -> None:
+    model, optimizer, loader = parts()
+    for x in loader:
+        loss = nn.functional.mse_loss(model(x), torch.zeros(4, 1))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+def zero_last() -> None:
+    model, optimizer, loader = parts()
+    for x in loader:
+        loss = model(x).pow(2).mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=False)
+
+
+def zero_never() -> None:
+    model, optimizer, loader = parts()
+    for x in loader:
+        loss = model(x).pow(2).mean()
+        loss.backward()
+        optimizer.step()
+
+
+def zero_after_backward() -> None:
+    model, optimizer, loader = parts()
+    for x in loader:
+        loss = model(x).pow(2).mean()
+        loss.backward()
+        optimizer.zero_grad()
+        optimizer.step()
+
+
+def without_loader() -> None:
+    model, optimizer, _ = parts()
+    for _ in range(3):
+        optimizer.zero_grad()
+        loss = model(torch.ones(4, 2)).pow(2).mean()
+        loss.backward()
+        optimizer.step()
+
+
+def through_functions() -> None:
+    model, optimizer, loader = parts()
+
+    def lost(x: Tensor) -> Tensor:
+        return model(x).pow(2).mean()
+
+    def learn(x: Tensor) -> None:
+        lost(x).backward()
+        optimizer.step()
+
+    for x in loader:
+        learn(x)
+        optimizer.zero_grad()
+
+
+def story_of(program: Callable[[], None], tmp_path: Path, step: int = 2) -> Story:
+    _, events = traced(program, tmp_path / "run.jsonl")
+    return tell(events, step)
+
+
+STALE = "stale (already applied)"
+FRESH = "fresh from micro-batch 2"
+
+
+@pytest.mark.parametrize(
+    ("program", "kinds", "changes"),
+    [
+        (
+            zero_first,
+            "data zero forward loss backward step",
+            [(STALE, "none"), ("none", FRESH), (FRESH, STALE)],
+        ),
+        (
+            zero_before_backward,
+            "data forward loss zero backward step",
+            [(STALE, "none"), ("none", FRESH), (FRESH, STALE)],
+        ),
+        (
+            zero_last,
+            "data forward loss backward step zero",
+            [("zero", FRESH), (FRESH, STALE), (STALE, "zero")],
+        ),
+        (
+            zero_never,
+            "data forward loss backward step",
+            [(STALE, f"{FRESH}, on top of stale ones"), (f"{FRESH}, on top of stale ones", STALE)],
+        ),
+        (zero_after_backward, "data forward loss backward zero step", [("none", FRESH), (FRESH, "none")]),
+        (
+            without_loader,
+            "zero data forward loss backward step",
+            [(STALE, "none"), ("none", FRESH), (FRESH, STALE)],
+        ),
+        (
+            through_functions,
+            "data forward loss backward step zero",
+            [("none", FRESH), (FRESH, STALE), (STALE, "none")],
+        ),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_stages_stand_in_the_programs_order(
+    program: Callable[[], None], kinds: str, changes: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    story = story_of(program, tmp_path)
+    assert [stage.kind for stage in story.stages] == kinds.split()
+    seen = [(s.before.text, s.after.text) for s in story.stages if s.before != s.after]
+    assert seen == changes
+    first = program.__code__.co_firstlineno
+    assert all(s.path == __file__ and first < s.line < first + 20 for s in story.stages)
+
+
+def test_the_first_step_can_be_shown(tmp_path: Path) -> None:
+    story = story_of(zero_first, tmp_path, step=1)
+    assert story.step == 1
+    assert [(s.kind, s.before.text, s.after.text) for s in story.stages][1] == ("zero", "none", "none")
+
+
+def test_a_step_that_never_came_is_replaced_by_the_first(tmp_path: Path) -> None:
+    story = story_of(zero_first, tmp_path, step=99)
+    assert (story.step, story.steps) == (1, 3)
+    assert story.stages
+
+
+def test_two_optimizers_in_one_turn_are_shown_together(tmp_path: Path) -> None:
+    def adversaries() -> None:
+        torch.manual_seed(0)
+        maker, judge = nn.Linear(2, 2), nn.Linear(2, 1)
+        first = torch.optim.SGD(judge.parameters(), lr=0.01)
+        second = torch.optim.SGD(maker.parameters(), lr=0.01)
+        for x in DataLoader(torch.randn(12, 2), batch_size=4):
+            first.zero_grad()
+            (judge(x) - judge(maker(x).detach())).mean().backward()
+            first.step()
+            second.zero_grad()
+            judge(maker(x)).mean().backward()
+            second.step()
+
+    story = story_of(adversaries, tmp_path)
+    assert [s.kind for s in story.stages if s.kind in ("data", "zero", "backward", "step")] == [
+        *["data", "zero", "backward", "step"],
+        *["zero", "backward", "step"],
+    ]
+
+
+def test_an_evaluations_batches_are_no_part_of_a_step(tmp_path: Path) -> None:
+    def evaluated() -> None:
+        model, optimizer, loader = parts()
+        for _ in range(2):
+            for x in DataLoader(torch.randn(4, 2), batch_size=4):
+                optimizer.zero_grad()
+                model(x).pow(2).mean().backward()
+                optimizer.step()
+            with torch.no_grad():
+                for x in loader:
+                    model(x)
+
+    story = story_of(evaluated, tmp_path)
+    assert [s.kind for s in story.stages] == ["data", "zero", "forward", "loss", "backward", "step"]
+    assert [row.passes for row in story.epochs] == [1, 1]
+
+
+def test_a_story_is_plain_data(tmp_path: Path) -> None:
+    story = story_of(zero_first, tmp_path)
+    told = json.loads(json.dumps(plain(story)))
+    assert told["stages"][0]["gives"][0]["shape"] == [4, 2]
+    assert told["epochs"][0]["updates"] == 3
+    assert told["curves"]["loss"]["at"] == [1, 2, 3]
+
+
+def test_nothing_recorded_is_an_empty_story() -> None:
+    story = tell([])
+    assert (story.step, story.steps, story.passes, story.stages, story.epochs) == (0, 0, 0, (), ())
+
+
+def test_an_accumulators_passes_are_told(tmp_path: Path) -> None:
+    losses: list[float] = []
+
+    def accumulated() -> None:
+        model, optimizer, loader = parts()
+        acc = gradledger.Accumulator(model, optimizer, every=3)
+        for _ in range(2):
+            for x in acc.batches(loader):
+                loss = nn.functional.mse_loss(model(x), torch.zeros(4, 1))
+                losses.append(loss.item())
+                acc.backward(loss, count=4)
+
+    story = story_of(accumulated, tmp_path)
+    assert [s.kind for s in story.stages if s.kind in ("data", "loss", "backward")] == [
+        "data",
+        "loss",
+        "backward",
+    ] * 3
+    assert [s.kind for s in story.stages][-2:] == ["step", "zero"]
+    assert [row.loss for row in story.epochs] == pytest.approx([sum(losses[:3]) / 3, sum(losses[3:]) / 3])
+    assert [row.updates for row in story.epochs] == [1, 1]
