@@ -48,6 +48,8 @@ def tree(root: str, rounds: int) -> None:
     files = sum(name.endswith(".py") for _, _, names in os.walk(root) for name in names)
     # .gitignore and virtual environments are left out by both tools, so the tree is named file by folder.
     ruff = (
+        sys.executable,
+        "-m",
         "ruff",
         "check",
         "--select",
