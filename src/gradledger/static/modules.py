@@ -73,9 +73,7 @@ class Modules(Tensors):
         if name in _LISTING:
             return self._listed(owner, named=name == "named_parameters")
         if name == "zero_grad":
-            to_none = kwargs.get("set_to_none", args[0] if args else True)
-            self.cleared(node, self._accounts(owner), "module", to="zero" if to_none is False else "none")
-            return None
+            return self._clear(owner, kwargs.get("set_to_none", args[0] if args else True), node)
         if name in _SAME:
             _switch(owner, name, args)
             return owner
@@ -153,6 +151,13 @@ class Modules(Tensors):
             elif isinstance(part, Unknown) and part.account is not None:
                 return None
         return named[:60] if len(named) <= 60 else None
+
+    def _clear(self, owner: Value, to_none: Value, node: ast.AST) -> None:
+        held = self._accounts(owner)
+        if not held:
+            # What this model is made of was not seen: it may well be what the optimizer holds.
+            self.doubts.update(("GL101", "GL401"))
+        self.cleared(node, held, "module", to="zero" if to_none is False else "none")
 
     def _accounts(self, owner: Value) -> Accounts:
         if isinstance(owner, Unknown):
