@@ -21,11 +21,11 @@ from gradledger.audit.globs import matches
         ("a/**", "a/b/train.py"),
         ("a/t?ain.py", "a/train.py"),
         ("a/(x)+.py", "a/(x)+.py"),
-        ("/root/a/*.py", "a/train.py"),
+        ("/project/a/*.py", "a/train.py"),
     ],
 )
 def test_pattern_covers_file(pattern: str, path: str) -> None:
-    assert matches(pattern, f"/root/{path}", "/root")
+    assert matches(pattern, f"/project/{path}", "/project")
 
 
 @pytest.mark.parametrize(
@@ -41,4 +41,4 @@ def test_pattern_covers_file(pattern: str, path: str) -> None:
     ],
 )
 def test_pattern_does_not_cover_file(pattern: str, path: str) -> None:
-    assert not matches(pattern, f"/root/{path}", "/root")
+    assert not matches(pattern, f"/project/{path}", "/project")

@@ -12,22 +12,22 @@ from gradledger.ledger.site import Site
 @pytest.mark.parametrize(
     ("path", "shown"),
     [
-        ("/work/train.py", "train.py"),
-        ("/work/a/b.py", os.path.join("a", "b.py")),
+        ("/project/train.py", "train.py"),
+        ("/project/a/b.py", os.path.join("a", "b.py")),
         ("/other/train.py", "/other/train.py"),
-        ("/workshop/train.py", "/workshop/train.py"),
-        ("/work/..train/x.py", os.path.join("..train", "x.py")),
+        ("/projector/train.py", "/projector/train.py"),
+        ("/project/..train/x.py", os.path.join("..train", "x.py")),
         ("already/relative.py", "already/relative.py"),
         ("<string>", "<string>"),
     ],
 )
 def test_paths_below_the_working_directory_are_shortened(path: str, shown: str) -> None:
-    assert shown_path(path, "/work") == shown
+    assert shown_path(path, "/project") == shown
 
 
 def test_a_place_names_the_cell() -> None:
-    assert shown_place(Site("/work/n.ipynb", 3, cell=2), "/work") == "n.ipynb:cell 2:3"
-    assert shown_place(Site("/work/n.py", 3), "/work") == "n.py:3"
+    assert shown_place(Site("/project/n.ipynb", 3, cell=2), "/project") == "n.ipynb:cell 2:3"
+    assert shown_place(Site("/project/n.py", 3), "/project") == "n.py:3"
 
 
 def test_slashes_are_the_same_everywhere() -> None:

@@ -16,11 +16,6 @@ class Clip:
     norm: float | tuple[float, ...] | None = None
     value: float | None = None
 
-    @property
-    def grouped(self) -> bool:
-        """Whether each parameter group has a bound of its own."""
-        return isinstance(self.norm, tuple)
-
     def coefficient(self, norm: float, bound: float) -> float:
         """What to multiply by, as torch.nn.utils.clip_grad_norm_ computes it."""
         return min(1.0, bound / (norm + 1e-6))

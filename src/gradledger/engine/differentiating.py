@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 import torch
@@ -23,12 +23,7 @@ class Pass(Protocol):
 
 def differentiate(loss: Tensor, root: Tensor, inputs: Sequence[Tensor], *, keep_graph: bool = False) -> None:
     """Add the loss's gradient times `root` to `.grad`: of the inputs, or of every leaf if there are none."""
-    if _run is not None and type(loss) is Tensor:
-        # What torch.autograd.backward() calls after preparing its arguments, which takes as long as a small
-        # layer.
-        _run((loss,), (root,), keep_graph, False, tuple(inputs), allow_unreachable=True, accumulate_grad=True)
-    else:
-        torch.autograd.backward(loss, root, retain_graph=keep_graph, inputs=list(inputs) or None)
+    differentiate_all((loss,), (root,), inputs, keep_graph=keep_graph)
 
 
 def differentiate_all(
@@ -36,6 +31,8 @@ def differentiate_all(
 ) -> None:
     """Add what several outputs, each with a gradient of its own, give to `.grad`."""
     if _run is not None and all(type(output) is Tensor for output in outputs):
+        # What torch.autograd.backward() calls after preparing its arguments, which takes as long as a small
+        # layer.
         given = (tuple(outputs), tuple(roots), keep_graph, False, tuple(inputs))
         _run(*given, allow_unreachable=True, accumulate_grad=True)
     else:
@@ -57,16 +54,18 @@ def nothing(parameters: Sequence[Tensor]) -> Tensor:
     return total
 
 
-def hides_parameters(loss: Tensor) -> bool:
-    """Whether the graph has a node that differentiates a part of the model by itself."""
+def nodes(loss: Tensor) -> Iterator[Any]:
+    """Every node of the loss's graph, once."""
     seen: set[Any] = set()
-    waiting = [loss.grad_fn]
+    waiting: list[Any] = [loss.grad_fn]
     while waiting:
         node = waiting.pop()
-        if node is None or node in seen:
-            continue
-        seen.add(node)
-        if node.name() == "CheckpointFunctionBackward":
-            return True
-        waiting += [following for following, _ in node.next_functions]
-    return False
+        if node is not None and node not in seen:
+            seen.add(node)
+            yield node
+            waiting += [following for following, _ in node.next_functions]
+
+
+def hides_parameters(loss: Tensor) -> bool:
+    """Whether the graph has a node that differentiates a part of the model by itself."""
+    return any(node.name() == "CheckpointFunctionBackward" for node in nodes(loss))

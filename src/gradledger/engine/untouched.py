@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from torch import Tensor, nn
 
+from gradledger.engine.differentiating import nodes
 from gradledger.engine.randomness import Randomness
 from gradledger.engine.rehearsal import rehearsal
 
@@ -59,15 +59,4 @@ def untouched(modules: Sequence[nn.Module], parameters: Sequence[Tensor]) -> Ite
 
 def leaves_of(loss: Tensor) -> list[Tensor]:
     """All tensors whose `.grad` a backward of this loss would touch."""
-    found: list[Tensor] = []
-    seen: set[Any] = set()
-    waiting: list[Any] = [loss.grad_fn]
-    while waiting:
-        node = waiting.pop()
-        if node is None or node in seen:
-            continue
-        seen.add(node)
-        if hasattr(node, "variable"):
-            found.append(node.variable)
-        waiting += [following for following, _ in node.next_functions]
-    return found
+    return [node.variable for node in nodes(loss) if hasattr(node, "variable")]
