@@ -6,6 +6,9 @@
 PYTHON ?= python3
 JOBS ?= 2
 LOOPS ?= 5000
+KILLS ?= 50
+FUZZ ?= 6000
+BENCH ?= *
 ARGS ?=
 PIP_ARGS ?=
 
@@ -19,7 +22,7 @@ INPUTS := pyproject.toml constraints.txt
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test nightly bench lint format types imports docs docs-check clean
+.PHONY: help demo test coverage mutants nightly bench lint format types imports docs docs-check site clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,11 +34,24 @@ demo: $(if $(wildcard $(DEV)),$(DEV),$(DEMO)) ## Audit a script with the classic
 test: $(DEV) ## Run all tests (ARGS="..." goes to pytest, JOBS=n processes)
 	@OMP_NUM_THREADS=1 $(PY) -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 
-nightly: $(DEV) ## Let text, run and arithmetic agree on thousands of random loops (LOOPS=n)
-	@OMP_NUM_THREADS=1 GRADLEDGER_AGREEMENT=$(LOOPS) $(PY) -m pytest -n $(JOBS) --dist worksteal -o faulthandler_timeout=0 tests/agreement $(ARGS)
+# Those with random events or torch in them are not needed for it.
+coverage: $(DEV) ## Check that the tests of audit, ledger and rules take every branch there
+	@mkdir -p build
+	@OMP_NUM_THREADS=1 $(PY) -m coverage run -m pytest -q tests/audit tests/ledger tests/rules \
+		--ignore=tests/ledger/test_conservation.py --ignore=tests/rules/test_examples.py
+	@$(PY) -m coverage report
 
-bench: $(DEV) ## Run the benchmarks, one after the other
-	@set -e; for script in benchmarks/[a-z]*.py; do echo "==> $$script"; $(PY) "$$script"; done
+mutants: $(DEV) ## Change the rules and accounts in every small way; some test must notice (ARGS="gradledger.rules.gl101*" for a part)
+	@OMP_NUM_THREADS=1 $(PY) -m mutmut run --max-children $(JOBS) $(ARGS)
+	@$(PY) -m mutmut results
+
+nightly: $(DEV) ## Thousands of random loops on which text, run and arithmetic agree (LOOPS=n), dozens of kills (KILLS=n), bad input (FUZZ=n); run all notebooks and the heavy blocks of the pages
+	@OMP_NUM_THREADS=1 GRADLEDGER_AGREEMENT=$(LOOPS) GRADLEDGER_KILLS=$(KILLS) $(PY) -m pytest -n $(JOBS) --dist worksteal -o faulthandler_timeout=0 tests/agreement tests/faults $(ARGS)
+	@OMP_NUM_THREADS=1 GRADLEDGER_FUZZ=$(FUZZ) $(PY) -m pytest -n $(JOBS) --dist worksteal -o faulthandler_timeout=0 tests/hostile tests/static/test_fuzz.py $(ARGS)
+	@OMP_NUM_THREADS=1 GRADLEDGER_NOTEBOOKS=all GRADLEDGER_HEAVY=1 $(PY) -m pytest tests/docs tests/packaging
+
+bench: $(DEV) ## Run the benchmarks and write their tables into docs (BENCH=load: only that one; ARGS=--quick: a look)
+	@set -e; for script in benchmarks/$(BENCH).py; do echo "==> $$script"; OMP_NUM_THREADS=1 $(PY) "$$script" $(ARGS); done
 
 lint: $(DEV) ## Check style and formatting
 	@$(PY) -m ruff check .
@@ -51,14 +67,18 @@ types: $(DEV) ## Check the types
 imports: $(DEV) ## Check which package imports which
 	@$(VENV)/bin/lint-imports --no-logo
 
-docs: $(DEV) ## Write the documentation that is derived from the rules
+docs: $(DEV) ## Write the documentation that is derived from the rules and the lessons
 	@$(PY) docs/build.py
 
 docs-check: $(DEV) ## Check that the derived documentation is up to date
 	@$(PY) docs/build.py --check
 
+site: $(DEV) ## Build the documentation as a site in build/site; GRADLEDGER_SITE=quick leaves out the numbers of the course
+	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --quiet
+	@echo "wrote build/site/index.html"
+
 clean: ## Remove what was built and cached; .venv stays
-	@rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .gradledger_cache
+	@rm -rf build dist mutants .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .gradledger_cache
 	@find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 define install-torch
@@ -73,7 +93,7 @@ endef
 $(DEMO): $(INPUTS)
 	$(install-torch)
 	@echo "==> installing gradledger"
-	@$(PIP) numpy -e .
+	@$(PIP) -e '.[learn]'
 	@touch $@
 
 $(DEV): $(INPUTS)

@@ -1,29 +1,32 @@
-"""What checking costs: beside ruff on a large tree, on files that train, at start-up, and with growing files.
+"""What checking costs: beside ruff on a large tree, on files that train, and at start-up.
 
-python benchmarks/check.py                    the table, over the site-packages of this environment
-python benchmarks/check.py --tree DIRECTORY   over another tree
+python benchmarks/check.py                    the tables, over torch and transformers as installed here
+python benchmarks/check.py --quick            without the large tree, printed only
+python benchmarks/check.py --tree DIRECTORY   over another tree; may be given several times
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import resource
-import statistics
 import subprocess
 import sys
-import sysconfig
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import gradledger
+from figures.tables import Table, present, setting, spread
 from gradledger.checking.program import check_program
 
 ROUNDS = 3
 CORPUS = Path(__file__).parent.parent / "tests" / "corpus"
 GRADLEDGER = (sys.executable, "-m", "gradledger")
 STARTS = 15
+LONGEST = 300
+"""Seconds after which a single run is given up."""
 ENVIRONMENT = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
 """As users have it: what was compiled once is not compiled again at each start."""
 
@@ -32,20 +35,26 @@ def took(command: tuple[str, ...]) -> tuple[float, float]:
     """The wall time and the CPU time of one command and its children, whatever it finds."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False, env=ENVIRONMENT
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
+        env=ENVIRONMENT,
+        timeout=LONGEST,
     )
     after, end = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     return end - start, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
-def spread(values: list[float], form: str = "{:.2f}") -> str:
-    """The median with the smallest and the largest."""
-    return f"{form.format(statistics.median(values))} ({form.format(min(values))}-{form.format(max(values))})"
+def installed() -> list[str]:
+    """The folders of torch and transformers, as far as they are installed: always the same kind of tree."""
+    found = (importlib.util.find_spec(name) for name in ("torch", "transformers"))
+    return [place for spec in found if spec is not None for place in spec.submodule_search_locations or ()]
 
 
-def tree(root: str, rounds: int) -> None:
+def tree(roots: list[str], rounds: int) -> Table:
     """A large tree, single runs side by side."""
-    files = sum(name.endswith(".py") for _, _, names in os.walk(root) for name in names)
+    files = sum(name.endswith(".py") for root in roots for _, _, names in os.walk(root) for name in names)
     # .gitignore and virtual environments are left out by both tools, so the tree is named file by folder.
     ruff = (
         sys.executable,
@@ -58,22 +67,32 @@ def tree(root: str, rounds: int) -> None:
         "--no-respect-gitignore",
         "--isolated",
         "-q",
-        root,
+        *roots,
     )
-    ours = (*GRADLEDGER, "check", "--no-cache", root)
+    ours = (*GRADLEDGER, "check", "--no-cache", *roots)
     walls: list[tuple[float, float]] = []
     cpus: list[tuple[float, float]] = []
     for _ in range(rounds):
         theirs, mine = took(ruff), took(ours)
         walls.append((theirs[0], mine[0]))
         cpus.append((theirs[1], mine[1]))
-    print(f"large tree, {files} files, {os.cpu_count()} processors")
-    for what, times in (("wall", walls), ("CPU", cpus)):
-        print(f"  files per second ({what}): {spread([files / mine for _, mine in times], '{:.0f}')}")
-        print(f"  against ruff --select ALL (goal 0.50): {spread([ruff / mine for ruff, mine in times])}")
+    rows = [
+        (
+            what,
+            spread([files / mine for _, mine in times], "{:.0f}"),
+            spread([ruff / mine for ruff, mine in times]),
+        )
+        for what, times in (("by the clock", walls), ("by CPU time", cpus))
+    ]
+    columns = (
+        f"a tree of {files:,} files",
+        "files per second",
+        "against `ruff check --select ALL` (goal 0.50)",
+    )
+    return Table("check-tree", columns, rows, f"{rounds} rounds in turns. {setting('ruff')}")
 
 
-def training_files() -> None:
+def training_files() -> Table:
     """Files that train, one after the other in one process."""
     programs = [(path.read_text(), str(path)) for path in sorted(CORPUS.glob("*/*.py"))]
 
@@ -82,10 +101,11 @@ def training_files() -> None:
             check_program(text, path)
 
     rates = [len(programs) / _cpu(all_of_them) for _ in range(ROUNDS)]
-    print(f"files that train (goal 100): {spread(rates, '{:.0f}')} files per second of CPU")
+    row = (f"{len(programs)} files that train (goal 100)", spread(rates, "{:.0f}"))
+    return Table("check-training", ("", "files per second of CPU"), [row])
 
 
-def start_up() -> None:
+def start_up() -> Table:
     """The whole command on one small file, in turns with an empty Python."""
     check = (*GRADLEDGER, "check", "--no-cache")
     commands = {
@@ -105,30 +125,9 @@ def start_up() -> None:
     for _ in range(STARTS):
         for name, command in commands.items():
             times[name].append(took(command)[1] * 1000)
-    print("start-up, ms of CPU (goal 120)")
-    for name, each in times.items():
-        print(f"  {name}: {spread(each, '{:.0f}')}")
-
-
-def growing() -> None:
-    """Files of one kind that become longer: the time for each line should stay."""
-    for lines in (1_250, 5_000, 20_000):
-        text = _long(lines)
-        each = [_cpu(lambda text=text: check_program(text, "long.py")) / lines * 1e6 for _ in range(ROUNDS)]
-        print(f"generated file of {lines} lines: {spread(each, '{:.1f}')} microseconds of CPU for each line")
-
-
-def _long(lines: int) -> str:
-    """A training loop behind many functions that have nothing to do with it."""
-    head = "import torch\nfrom torch import nn\n"
-    filler = "".join(
-        f"def f{i}(a, b):\n    c = a + b * {i}\n    return [c, a]\n\n" for i in range(lines // 4)
-    )
-    loop = (
-        "model = nn.Linear(4, 1)\nopt = torch.optim.SGD(model.parameters(), lr=0.1)\n"
-        "for x in torch.randn(30, 8, 4):\n    loss = model(x).mean()\n    loss.backward()\n    opt.step()\n"
-    )
-    return head + filler + loop
+    rows = [(f"`{name}`", f"{spread(each, '{:.0f}')} ms") for name, each in times.items()]
+    note = f"Median and quartiles of {STARTS} starts in turns. {setting()}"
+    return Table("check-start", ("start-up", "CPU time (goal 120 ms)"), rows, note)
 
 
 def _cpu(work: Callable[[], None]) -> float:
@@ -138,15 +137,16 @@ def _cpu(work: Callable[[], None]) -> float:
 
 
 def main() -> None:
-    """Print all tables."""
+    """All tables, or a quick look."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--tree", default=sysconfig.get_paths()["purelib"], help="the large tree")
+    parser.add_argument("--tree", action="append", help="the large tree, instead of torch and transformers")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="how often the large tree is checked")
+    parser.add_argument("--quick", action="store_true", help="without the large tree; no page is written")
     args = parser.parse_args()
-    start_up()
-    training_files()
-    growing()
-    tree(args.tree, args.rounds)
+    parts: list[Callable[[], Table]] = [start_up, training_files]
+    if not args.quick:
+        parts.append(lambda: tree(args.tree or installed(), args.rounds))
+    present((part() for part in parts), keep=not args.quick)
 
 
 if __name__ == "__main__":

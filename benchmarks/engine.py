@@ -4,21 +4,19 @@ Loops take turns in one process, each between two epochs of the loop by hand. Li
 cannot be driven step by step: each turn is a short run of theirs. Lightning and HF Trainer are timed from the
 start of the epoch to its end, Ignite over its whole run.
 
-python benchmarks/engine.py            the tables
-python benchmarks/engine.py --quick    fewer rounds
+python benchmarks/engine.py            the tables, also into the pages
+python benchmarks/engine.py --quick    fewer rounds, printed only
 """
 
 from __future__ import annotations
 
-import argparse
 import gc
 import importlib
 import json
-import statistics
 import subprocess
 import sys
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import torch
@@ -26,6 +24,7 @@ from torch import nn
 from torch.nn import functional as F
 
 import gradledger
+from figures.tables import Table, run, setting, spread
 from peers import hand
 from peers.task import Epoch, Task
 
@@ -40,6 +39,7 @@ PEERS = {
     "Lightning, manual": ("lightning", "manual"),
     "Lightning, automatic": ("lightning", "automatic"),
 }
+PACKAGES = ("torch", "accelerate", "lightning", "pytorch-ignite", "transformers")
 
 
 def mlp() -> nn.Module:
@@ -101,13 +101,7 @@ def compare(task: Task, names: list[str], rounds: int) -> dict[str, list[float]]
     return ratios
 
 
-def told(ratios: list[float]) -> str:
-    """Median and spread."""
-    quarters = statistics.quantiles(ratios, n=4)
-    return f"{statistics.median(ratios):.3f}x ({quarters[0]:.3f} to {quarters[2]:.3f})"
-
-
-def allocations(windows: int, every: int = 4) -> None:
+def allocations(windows: int, every: int = 4) -> Table:
     """What a micro-batch allocates in Python, in an early window and in a late one, and what stays."""
     model, x, y = mlp(), torch.randn(8, 10), torch.randn(8, 1)
     acc = gradledger.Accumulator(model, torch.optim.AdamW(model.parameters()), every=every, clip_norm=1.0)
@@ -136,40 +130,47 @@ def allocations(windows: int, every: int = 4) -> None:
         window()
     late, more_objects, more_blocks = look()
     tracemalloc.stop()
-    print("\nPython memory that acc.backward() takes at most, in bytes, by its place in the window:")
-    print(f"early {early}, {windows} windows later {late}")
-    print(f"meanwhile {more_objects - objects:+d} objects and {more_blocks - blocks:+d} blocks have stayed")
+    places = tuple(f"{place} of {every}" for place in range(1, every + 1))
+    rows = [("early", *map(str, early)), (f"{windows} windows later", *map(str, late))]
+    stayed = f"{more_objects - objects:+d} objects and {more_blocks - blocks:+d} blocks"
+    note = f"Bytes of Python's own memory. Meanwhile {stayed} have stayed."
+    return Table("engine-allocations", ("`acc.backward()` takes at most", *places), rows, note)
 
 
-def peaks() -> None:
+def peaks() -> Table:
     """Peak memory; in another process, since torch's profiler talks while it works."""
-    print("\nmemory of tensors at most in one update of a 4-layer transformer, above model and data:")
     call = [sys.executable, "-m", "peers.peak"]
     done = subprocess.run(call, capture_output=True, text=True, check=True, cwd=sys.path[0])
     found = json.loads(done.stdout.splitlines()[-1])
     full = max(found.values())
-    for title, size in found.items():
-        print(f"{title:<52} {size:6.1f} MiB   {size / full:.2f}x")
+    rows = [(title, f"{size:.1f} MiB", f"{size / full:.2f}") for title, size in found.items()]
+    columns = ("one update of a 4-layer transformer", "memory of tensors above model and data", "ratio")
+    return Table("engine-memory", columns, rows)
 
 
-def main() -> None:
-    """Print the tables."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--quick", action="store_true", help="fewer rounds")
-    arguments = parser.parse_args()
-    torch.set_num_threads(1)
-    rounds = 7 if arguments.quick else 21
-    title = "CPU time of a micro-batch against the loop by hand"
-    print(f"{title:<52} median (quartiles), {rounds} interleaved rounds")
+def costs(rounds: int) -> Table:
+    """Every library on every task it takes part in."""
+    cells: dict[str, dict[str, str]] = {name: {} for name in PEERS}
+    columns = []
     for task, goal, names in tasks():
-        present = [name for name in names if _installed(name)]
-        ratios = compare(task, present, rounds)
+        columns.append(task.name if goal is None else f"{task.name} (goal {goal:.2f})")
+        ratios = compare(task, [name for name in names if _installed(name)], rounds)
         for name in names:
-            ours = f"   goal {goal:.2f}x" if goal is not None and name == "gradledger" else ""
-            result = told(ratios[name]) if name in ratios else "not installed"
-            print(f"{task.name:<26}{name:<26} {result}{ours}", flush=True)
-    allocations(200 if arguments.quick else 1000)
-    peaks()
+            cells[name][columns[-1]] = spread(ratios[name]) if name in ratios else "not installed"
+    rows = [(name, *(found.get(column, "–") for column in columns)) for name, found in cells.items()]
+    note = (
+        "CPU time of an epoch against a careful loop by hand over the same data; median and quartiles of "
+        f"{rounds} rounds in turns. {setting(*PACKAGES)}"
+    )
+    return Table("engine", ("", *columns), rows, note)
+
+
+def tables(quick: bool) -> Iterator[Table]:
+    """All of them."""
+    torch.set_num_threads(1)
+    yield costs(7 if quick else 21)
+    yield allocations(200 if quick else 1000)
+    yield peaks()
 
 
 def _installed(name: str) -> bool:
@@ -181,4 +182,4 @@ def _installed(name: str) -> bool:
 
 
 if __name__ == "__main__":
-    main()
+    run(__doc__, tables)

@@ -3,9 +3,8 @@
 Each optimizer is a recorder: it keeps the gradient it is given and moves nothing. The oracle is torch on the
 full batch in float64. Numbers are max |difference| / max |full batch's gradient|.
 
-python benchmarks/exactness.py            the tables
-python benchmarks/exactness.py --write    the same, also into docs/exactness.md
-python benchmarks/exactness.py --quick    one process, only the loop by hand, Accelerate and gradledger
+python benchmarks/exactness.py            the tables, also into the pages
+python benchmarks/exactness.py --quick    one process, few libraries, printed only
 python benchmarks/exactness.py --json     the numbers
 """
 
@@ -14,25 +13,21 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
-import platform
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from figures.tables import Table, present, setting
 from peers.recorder import Gradients, Recorder, Words, deviation, full_batch, told
 from peers.task import Task
 
 Found = tuple[float, float | None] | None
 """Error and factor; None if the window was never applied."""
-
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "exactness.md"
-BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
 ROWS = {
     "loop by hand, loss / N": ("hand", "epochs"),
@@ -164,35 +159,28 @@ def ranks() -> dict[str, Found]:
     return {name: deviation(seen[0], right) for name, seen in run(task, len(RANKS) // 2).items()}
 
 
-def drawn(table: dict[str, dict[str, Found | str]], others: dict[str, dict[str, Found]]) -> str:
-    """Both tables in Markdown."""
-    lines = ["| | " + " | ".join(SCENES) + " |", "|---" * (len(SCENES) + 1) + "|"]
-    for row, cells in table.items():
-        shown = [cell if isinstance(cell, str) else told(cell) for cell in cells.values()]
-        lines.append(f"| {row} | " + " | ".join(shown) + " |")
-    if others:
-        names = {"hand": "loop by hand, loss / N", "accelerate": "Accelerate", "gradledger": "**gradledger**"}
-        lines += ["", "| | " + " | ".join(others) + " |", "|---" * (len(others) + 1) + "|"]
-        for key, name in names.items():
-            shown = [told(found[key]) if key in found else "–" for found in others.values()]
-            lines.append(f"| {name} | " + " | ".join(shown) + " |")
-    versions = ", ".join(f"{name} {metadata.version(name)}" for name in PACKAGES)
-    lines += ["", f"Measured with {versions}, Python {platform.python_version()}, on the CPU."]
-    return "\n".join(lines)
-
-
-def write(tables: str) -> None:
-    """Put the tables between the page's markers."""
-    head, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
-    PAGE.write_text(f"{head}{BEGIN}\n\n{tables}\n\n{END}{rest.split(END)[1]}", encoding="utf-8")
+def drawn(table: dict[str, dict[str, Found | str]], others: dict[str, dict[str, Found]]) -> Iterator[Table]:
+    """Both tables."""
+    cells = {
+        row: [cell if isinstance(cell, str) else told(cell) for cell in found.values()]
+        for row, found in table.items()
+    }
+    yield Table(
+        "exactness", ("", *SCENES), [(row, *shown) for row, shown in cells.items()], setting(*PACKAGES)
+    )
+    names = {"hand": "loop by hand, loss / N", "accelerate": "Accelerate", "gradledger": "**gradledger**"}
+    rows = [
+        (name, *(told(found[key]) if key in found else "–" for found in others.values()))
+        for key, name in names.items()
+    ]
+    yield Table("exactness-more", ("", *others), rows)
 
 
 def main() -> None:
-    """Print the tables."""
+    """Print the tables, or the numbers."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--quick", action="store_true", help="one process, and only few libraries")
-    parser.add_argument("--json", action="store_true", help="numbers instead of tables")
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/exactness.md")
+    parser.add_argument("--quick", action="store_true", help="one process, few libraries; no page is written")
+    parser.add_argument("--json", action="store_true", help="numbers instead of tables; no page is written")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     table = libraries(quick=arguments.quick)
@@ -203,9 +191,7 @@ def main() -> None:
         by_module = {ROWS[row][0]: cells for row, cells in table.items() if ROWS[row][1] == "epochs"}
         print(json.dumps({"libraries": by_module, **others}))
     else:
-        print(drawn(table, others))
-    if arguments.write:
-        write(drawn(table, others))
+        present(drawn(table, others), keep=not arguments.quick)
 
 
 if __name__ == "__main__":

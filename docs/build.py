@@ -1,4 +1,4 @@
-"""Write docs/rules.md from the rule catalogue, or check that it is up to date (--check)."""
+"""Write docs/rules.md from the rules and docs/notebooks from the lessons, or check that they are fresh."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from textwrap import dedent
 
+from gradledger.lessons.catalogue import lessons
 from gradledger.rules.catalogue import catalogue
 from gradledger.rules.example import PREAMBLE
 from gradledger.rules.rule import HEADINGS, Rule
+from notebooks import FOLDER, notebooks
 
 PAGE = Path(__file__).with_name("rules.md")
 
@@ -86,21 +88,37 @@ def _code(source: str) -> str:
     return f"```python\n{source.strip()}\n```\n"
 
 
+def pages() -> dict[Path, str]:
+    """Every derived file and what it must hold."""
+    return {PAGE: page(catalogue()), **notebooks(lessons())}
+
+
 def main(arguments: list[str] | None = None) -> int:
-    """Write the page; with --check only compare, and fail when it is stale."""
+    """Write what has changed; with --check only compare, and fail when something is stale."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; fail when the page is stale")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail when a file is stale")
     options = parser.parse_args(arguments)
-    wanted = page(catalogue())
-    if PAGE.exists() and PAGE.read_text(encoding="utf-8") == wanted:
-        print(f"docs/{PAGE.name} is up to date")
+    wanted = pages()
+    stale = [path for path, text in wanted.items() if not _holds(path, text)]
+    orphans = [path for path in sorted(FOLDER.glob("*.ipynb")) if path not in wanted]
+    names = ", ".join(path.relative_to(PAGE.parent.parent).as_posix() for path in (*stale, *orphans))
+    if not names:
+        print(f"docs: {len(wanted)} derived files are up to date")
         return 0
     if options.check:
-        print(f"docs/{PAGE.name} is stale: run `make docs`", file=sys.stderr)
+        print(f"stale: {names}: run `make docs`", file=sys.stderr)
         return 1
-    PAGE.write_text(wanted, encoding="utf-8", newline="\n")
-    print(f"wrote docs/{PAGE.name}")
+    for path in stale:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(wanted[path], encoding="utf-8", newline="\n")
+    for path in orphans:
+        path.unlink()
+    print(f"wrote {names}")
     return 0
+
+
+def _holds(path: Path, text: str) -> bool:
+    return path.exists() and path.read_bytes() == text.encode("utf-8")
 
 
 if __name__ == "__main__":

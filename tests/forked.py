@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import multiprocessing
 import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,17 +41,24 @@ def audit(
     script: Path, *args: str, options: tuple[str, ...] = (), env: dict[str, str] | None = None
 ) -> Audit:
     """Run `gradledger run script args` in a forked child and read its JSON report."""
+
+    def run(report: Path) -> int:
+        from gradledger.cli.main import main
+
+        return main(["run", "--format", "json", "--output", str(report), *options, str(script), *args])
+
+    return forked(run, env)
+
+
+def forked(run: Callable[[Path], int], env: dict[str, str] | None = None) -> Audit:
+    """Call a function in a forked child; it leaves its answer, in JSON, in the file it is given."""
     # Not TemporaryDirectory: the child runs this process's exit handlers, which would remove it.
     folder = Path(tempfile.mkdtemp())
     try:
         report = folder / "report.json"
         child = os.fork()
         if child == 0:
-            _become(
-                folder,
-                ["run", "--format", "json", "--output", str(report), *options, str(script), *args],
-                env,
-            )
+            _become(folder, lambda: run(report), env)
         _, state = os.waitpid(child, 0)
         stdout, stderr = (folder / "out").read_text(), (folder / "err").read_text()
         answer = json.loads(report.read_text()) if report.exists() else {}
@@ -58,21 +67,27 @@ def audit(
         shutil.rmtree(folder)
 
 
-def _become(folder: Path, argv: list[str], env: dict[str, str] | None) -> None:
+def _become(folder: Path, run: Callable[[], int], env: dict[str, str] | None) -> None:
     status = 70
     try:
         os.environ.update(env or {})
         # A test before this one may have settled how this process starts others; a script starts undecided.
         multiprocessing.set_start_method(None, force=True)
+        # Nor is what others have left for this process's end the script's (some of it takes seconds),
+        atexit._clear()
+        # nor how errors look once a test has made a process group: torch writes the rank before each line,
+        sys.excepthook = sys.__excepthook__
+        # nor an Accelerator that a test has made: there is one state for the whole process.
+        if (accelerate := sys.modules.get("accelerate.state")) is not None:
+            accelerate.AcceleratorState._reset_state(reset_partial_state=True)
+            accelerate.GradientState._reset_state()
         for name, number in (("out", 1), ("err", 2)):
             handle = os.open(folder / name, os.O_WRONLY | os.O_CREAT, 0o600)
             os.dup2(handle, number)
         sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115
         sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
         sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)
-        from gradledger.cli.main import main
-
-        status = main(argv)
+        status = run()
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else 1
     finally:

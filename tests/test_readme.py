@@ -1,8 +1,7 @@
-"""What the README shows is what the tool does."""
+"""What the README says is what the tool does; tests/docs runs its scripts and compares what is shown."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -14,6 +13,7 @@ import pytest
 import gradledger
 from gradledger.audit.config import read_table
 from gradledger.rules.catalogue import catalogue
+from tests.forked import audit
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -56,41 +56,16 @@ def gradledger_command(*words: str, cwd: Path) -> subprocess.CompletedProcess[st
     )
 
 
-def audited(script: str, folder: Path, *options: str) -> tuple[str, int]:
-    """Save the script under the README's name and run the README's command, with these options if any."""
-    dollar, tool, command, name = block("command").split()
-    assert (dollar, tool, command) == ("$", "gradledger", "run")
-    (folder / name).write_text(script, encoding="utf-8")
-    done = gradledger_command(command, *options, name, cwd=folder)
-    return done.stdout, done.returncode
-
-
-def corrected() -> str:
-    """The script with the corrected lines in place of those they correct."""
-    lines = block("corrected").splitlines(keepends=True)
-    wrong = "".join(lines[1:])
-    assert block("script").count(wrong) == 1
-    return block("script").replace(wrong, "".join(lines))
-
-
 def help_of(command: str, folder: Path) -> str:
     done = gradledger_command(command, "--help", cwd=folder)
     assert done.returncode == 0, f"there is no command {command!r}: {done.stdout}"
     return done.stdout
 
 
-def test_the_buggy_script_prints_the_report_shown(tmp_path: Path) -> None:
-    assert audited(block("script"), tmp_path) == (block("report"), 1)
-
-
-def test_the_corrected_script_prints_the_one_line_shown(tmp_path: Path) -> None:
-    assert audited(corrected(), tmp_path) == (block("clean report"), 0)
-
-
 def test_the_json_contract_names_the_keys_that_are_written(tmp_path: Path) -> None:
     shown = next(text for text in fenced("text") if '"schema"' in text)
-    audited(block("script"), tmp_path, "--format", "json", "--output", "report.json")
-    written = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    (tmp_path / "train.py").write_text(block("file: train.py"), encoding="utf-8")
+    written = audit(tmp_path / "train.py").answer
     keys = {*written, *written["tool"], *written["findings"][0], *written["findings"][0]["related"][0]}
     keys |= set(written["checked"])
     values = {"error", "warning", "performance", "certain", "possible", "runtime"}
@@ -140,7 +115,10 @@ def test_every_public_name_exists() -> None:
 
 @pytest.mark.parametrize(
     "page",
-    ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/auditing.md", "docs/how-rules-decide.md"],
+    [
+        *("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"),
+        *("docs/auditing.md", "docs/how-rules-decide.md", "docs/tracing.md"),
+    ],
 )
 def test_every_link_leads_somewhere(page: str) -> None:
     source = ROOT / page
@@ -148,31 +126,7 @@ def test_every_link_leads_somewhere(page: str) -> None:
     assert [link for link in links if not (source.parent / link).exists()] == []
 
 
-def test_the_check_report_is_what_check_says(tmp_path):
-    (tmp_path / "train.py").write_text(block("script"), encoding="utf-8")
-    done = gradledger_command("check", "--no-cache", "train.py", cwd=tmp_path)
-    assert (done.stdout, done.returncode) == (block("check report"), 1)
-
-
 def test_the_repair_of_the_script_is_clean(tmp_path):
-    (tmp_path / "train.py").write_text(block("script"), encoding="utf-8")
+    (tmp_path / "train.py").write_text(block("file: train.py"), encoding="utf-8")
     assert gradledger_command("check", "--no-cache", "--fix", "train.py", cwd=tmp_path).returncode == 0
     assert "optimizer.zero_grad()" in (tmp_path / "train.py").read_text(encoding="utf-8")
-
-
-def test_the_accumulators_loop_runs() -> None:
-    import torch
-    from torch import nn
-
-    model = nn.Linear(3, 1)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    names = {
-        "gradledger": gradledger,
-        "model": model,
-        "optimizer": optimizer,
-        "scheduler": torch.optim.lr_scheduler.StepLR(optimizer, 1),
-        "loader": [(torch.randn(4, 3), torch.randn(4, 1)) for _ in range(10)],
-        "loss_fn": nn.functional.mse_loss,
-    }
-    exec(block("accumulator"), names)
-    assert names["acc"].step == 2

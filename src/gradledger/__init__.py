@@ -35,21 +35,31 @@ _HOMES = {
     "Update": "gradledger.engine.update",
     "Verification": "gradledger.engine.verification",
     "cached_backward": "gradledger.engine.cached",
+    "load_ipython_extension": "gradledger.integrations.ipython",
+    "unload_ipython_extension": "gradledger.integrations.ipython",
     "watch": "gradledger.watching",
 }
-"""Where each public name lives; its module is imported when the name is first used."""
+"""Where each public name lives, and what IPython asks for; a module is imported when it is first needed."""
 
 
-def __getattr__(name: str) -> object:
-    """Import a public name when it is first used."""
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+if not TYPE_CHECKING:  # which would take every name for one that exists
 
-    value: object = getattr(import_module(home), name)
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> object:
+        """Import a public name when it is first used."""
+        home = _HOMES.get(name)
+        if home is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        try:
+            value: object = getattr(import_module(home), name)
+        except ModuleNotFoundError as error:
+            if error.name != "torch":
+                raise
+            needed = f"gradledger.{name} needs PyTorch: pip install 'gradledger[torch]'"
+            raise ModuleNotFoundError(needed, name="torch") from None
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -14,6 +14,7 @@ from gradledger.ledger.account import Account
 from gradledger.ledger.record import dataclass, replace
 from gradledger.ledger.site import Site
 from gradledger.report.forms import renderer
+from gradledger.report.inline import inline
 from gradledger.report.style import facts_of, working_directory
 from gradledger.rules.finding import Finding
 from gradledger.rules.wording import times
@@ -60,13 +61,14 @@ class Ledger:
         """Start, and take up what is there already; the lines that made it are not known."""
         observer = self._session.probes.observer
         self._session.start()
-        for thing in things:
-            if hasattr(thing, "param_groups"):
-                observer.optimizer(thing, None)
-        for thing in things:
-            parameters = parameters_of(thing)
-            if parameters is not None:
-                observer.open(parameters, None)
+        with observer.lock:
+            for thing in things:
+                if hasattr(thing, "param_groups"):
+                    observer.optimizer(thing, None)
+            for thing in things:
+                parameters = parameters_of(thing)
+                if parameters is not None:
+                    observer.open(parameters, None)
 
     def __enter__(self) -> Ledger:
         """Watching began with the construction."""
@@ -87,25 +89,34 @@ class Ledger:
         """What has been found so far; after the end, everything."""
         return self._session.findings
 
+    def so_far(self) -> Answer:
+        """The answer as it stands; after the end, the whole."""
+        return self._session.so_far()
+
     def report(self) -> str:
         """The same to read, with the source lines, as `gradledger run` prints it."""
         facts = replace(facts_of(sys.stdout, os.environ, working_directory()), colour=False)
-        return renderer("text")(self._session.so_far(), facts).rstrip("\n")
+        return renderer("text")(self.so_far(), facts).rstrip("\n")
 
     def balance(self, parameter: Any) -> BalanceSheet:
         """Which micro-batches, from which lines, are in this parameter's `.grad` now."""
-        observer, books = self._session.probes.observer, self._session.books
-        cohort = observer.cohort_of(parameter)
-        if cohort is None:
-            return BalanceSheet("none" if parameter.grad is None else "assigned", ())
-        observer.cruise.leave()
-        observer.settle([cohort], observer.sites.find(1))
-        cohort = observer.cohort_of(parameter)
-        assert cohort is not None
-        return _sheet(books.accounts[cohort.account], books.balances[cohort.account].stale)
+        observer = self._session.probes.observer
+        with observer.lock:
+            books = self._session.books
+            cohort = observer.cohort_of(parameter)
+            if cohort is None:
+                return BalanceSheet("none" if parameter.grad is None else "assigned", ())
+            observer.settle([cohort], observer.sites.find(1))
+            cohort = observer.cohort_of(parameter)
+            assert cohort is not None
+            return _sheet(books.accounts[cohort.account], books.balances[cohort.account].stale)
 
     def __str__(self) -> str:
         return self.report()
+
+    def _repr_html_(self) -> str:
+        """The report in a notebook."""
+        return inline(self.so_far(), working_directory())
 
     def __repr__(self) -> str:
         books = self._session.books

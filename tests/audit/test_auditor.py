@@ -31,6 +31,14 @@ def test_a_step_counts_once_however_many_accounts_it_has() -> None:
     assert script.end().only("GL101", 3).count == 3
 
 
+def test_a_step_without_any_account_counts_too() -> None:
+    script = Script(opened=False).optimizer(1)
+    for _ in range(3):
+        script.post(ev.OptimizerStepped(at(4), (), 1, nonfinite=True))
+    (finding,) = (f for f in script.end().findings if f.code == "GL306")
+    assert (finding.count, finding.detail) == (3, "all 3 steps, first at step 1")
+
+
 def test_the_same_line_of_two_optimizers_counts_the_steps_of_both() -> None:
     script = Script().optimizer(2, 2).open(2, optimizer=2)
     for _ in range(4):
@@ -70,6 +78,19 @@ def test_a_mistake_without_a_line_cannot_be_shown() -> None:
         journal.post(ev.BackwardRan(None, (1,)))
         journal.post(ev.OptimizerStepped(None, (1,), 1))
     assert auditor.findings(journal.books) == ()
+
+
+def test_what_is_only_slow_raises_no_alarm() -> None:
+    raised: list[Finding] = []
+    journal = Journal(auditor := Auditor(alarm=raised.append))
+    journal.post(ev.OptimizerBuilt(at(1), 1, "SGD"))
+    journal.post(ev.AccountOpened(None, 1, 1, optimizer=1))
+    for _ in range(4):
+        journal.post_all([ev.BackwardRan(at(3), (1,), reduced=True, loader=7)] * 2)
+        journal.post(ev.OptimizerStepped(at(4), (1,), 1, windowed=True))
+        journal.post(ev.GradientCleared(at(5), (1,), owner=1))
+    assert [finding.code for finding in auditor.findings(journal.books)] == ["GL501"]
+    assert raised == []
 
 
 def test_asking_changes_nothing() -> None:

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
+from gradledger.audit import baseline as module
+from gradledger.audit import place
 from gradledger.audit.baseline import BaselineError, baseline_of, read_baseline, without_known, write_baseline
 from gradledger.audit.source import forget
+from tests.audit.windows import WINDOWS
 from tests.samples import TRAIN, answer, finding
 
 
@@ -54,6 +58,20 @@ def test_other_text_code_or_file_is_new(tmp_path: Path, train: Path) -> None:
     assert without_known(new, baseline) == new
 
 
+def test_standard_input_keeps_its_name(tmp_path: Path) -> None:
+    known = baseline_of(answer(finding("<stdin>", 5)), tmp_path / "known.json")
+    assert [key for key, _ in known.known] == [("GL101", "<stdin>", "")]
+
+
+def test_a_file_on_another_drive_is_known_by_its_whole_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "os", WINDOWS)
+    monkeypatch.setattr(place, "os", WINDOWS)
+    known = baseline_of(answer(finding(r"D:\data\train.py", 5)), tmp_path / "known.json")
+    assert [key for key, _ in known.known] == [("GL101", "D:/data/train.py", "")]
+
+
 def test_a_second_one_is_new(tmp_path: Path, train: Path) -> None:
     baseline = baseline_of(answer(finding(train, 5)), tmp_path / "known.json")
     train.write_text(TRAIN + "        loss.backward()\n")
@@ -95,3 +113,9 @@ def test_a_missing_baseline_is_an_error_that_tells_how_to_get_one(tmp_path: Path
 def test_a_baseline_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(BaselineError, match="cannot be read"):
         read_baseline(tmp_path)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(BaselineError, match="is no file"):
+        read_baseline(tmp_path / "pipe")

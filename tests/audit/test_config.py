@@ -101,3 +101,16 @@ def test_a_file_that_is_no_text(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ConfigError, match="not valid TOML"):
         load_config(tmp_path)
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="no file here refuses to be read")
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").symlink_to("/proc/self/mem")
+    with pytest.raises(ConfigError, match="cannot be read: Input/output error"):
+        load_config(tmp_path)
+
+
+def test_nested_too_deeply(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("x = " + "[" * 100_000)
+    with pytest.raises(ConfigError, match="nested too deeply"):
+        load_config(tmp_path)

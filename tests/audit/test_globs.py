@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from gradledger.audit import globs, place
 from gradledger.audit.globs import matches
+from tests.audit.windows import WINDOWS
 
 
 @pytest.mark.parametrize(
@@ -42,3 +44,11 @@ def test_pattern_covers_file(pattern: str, path: str) -> None:
 )
 def test_pattern_does_not_cover_file(pattern: str, path: str) -> None:
     assert not matches(pattern, f"/project/{path}", "/project")
+
+
+def test_a_file_on_another_drive_is_covered_by_its_name_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(globs, "os", WINDOWS)
+    monkeypatch.setattr(place, "os", WINDOWS)
+    assert matches("*.py", r"D:\data\train.py", r"C:\project")
+    assert matches("data/*.py", r"C:\project\data\train.py", r"C:\project")
+    assert not matches("data/*.py", r"D:\data\train.py", r"C:\project")

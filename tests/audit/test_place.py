@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from gradledger.audit import place
 from gradledger.audit.place import shown_path, shown_place, slashed
 from gradledger.ledger.site import Site
+from tests.audit.windows import WINDOWS
 
 
 @pytest.mark.parametrize(
@@ -23,6 +25,12 @@ from gradledger.ledger.site import Site
 )
 def test_paths_below_the_working_directory_are_shortened(path: str, shown: str) -> None:
     assert shown_path(path, "/project") == shown
+
+
+def test_a_path_on_another_drive_is_shown_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(place, "os", WINDOWS)
+    assert shown_path(r"D:\train.py", r"C:\project") == r"D:\train.py"
+    assert shown_path(r"C:\project\a\train.py", r"C:\project") == r"a\train.py"
 
 
 def test_a_place_names_the_cell() -> None:

@@ -14,43 +14,43 @@ from tests.samples import TRAIN, answer, finding
 def wants(
     path: str, config: Config, code: str = "GL105", select: tuple[str, ...] = (), ignore: tuple[str, ...] = ()
 ) -> bool:
-    return selection(config, Path("/root"), select, ignore).wants(finding(path, code=code))
+    return selection(config, Path("/project"), select, ignore).wants(finding(path, code=code))
 
 
-CONFIG = Path("/root/pyproject.toml")
+CONFIG = Path("/project/pyproject.toml")
 
 
 def test_by_default_everything_is_wanted() -> None:
-    assert wants("/root/a.py", Config())
+    assert wants("/project/a.py", Config())
 
 
 def test_configuration_selects_and_ignores() -> None:
-    assert not wants("/root/a.py", Config(select=frozenset()))
-    assert wants("/root/a.py", Config(select=frozenset({"GL105"})))
-    assert not wants("/root/a.py", Config(select=frozenset({"GL105"}), ignore=frozenset({"GL105"})))
+    assert not wants("/project/a.py", Config(select=frozenset()))
+    assert wants("/project/a.py", Config(select=frozenset({"GL105"})))
+    assert not wants("/project/a.py", Config(select=frozenset({"GL105"}), ignore=frozenset({"GL105"})))
 
 
 def test_the_command_line_comes_first() -> None:
-    assert wants("/root/a.py", Config(select=frozenset()), select=("GL1",))
-    assert not wants("/root/a.py", Config(), ignore=("repeated-step",))
-    assert wants("/root/a.py", Config(ignore=frozenset({"GL105"})), select=("GL105",))
-    assert not wants("/root/a.py", Config(ignore=frozenset({"GL105"})), select=("GL1",))
-    assert not wants("/root/a.py", Config(), select=("GL105",), ignore=("GL105",))
+    assert wants("/project/a.py", Config(select=frozenset()), select=("GL1",))
+    assert not wants("/project/a.py", Config(), ignore=("repeated-step",))
+    assert wants("/project/a.py", Config(ignore=frozenset({"GL105"})), select=("GL105",))
+    assert not wants("/project/a.py", Config(ignore=frozenset({"GL105"})), select=("GL1",))
+    assert not wants("/project/a.py", Config(), select=("GL105",), ignore=("GL105",))
 
 
 def test_files_are_excluded_and_ignored_by_pattern() -> None:
     config = Config(CONFIG, exclude=("build",), per_file_ignores=(("tests/*", frozenset({"GL105"})),))
-    assert not wants("/root/build/a.py", config)
-    assert not wants("/root/tests/a.py", config)
-    assert wants("/root/src/a.py", config)
-    assert wants("/root/src/tests/a.py", config)
+    assert not wants("/project/build/a.py", config)
+    assert not wants("/project/tests/a.py", config)
+    assert wants("/project/src/a.py", config)
+    assert wants("/project/src/tests/a.py", config)
 
 
 def test_unknown_words_are_errors() -> None:
     with pytest.raises(UnknownRuleError):
-        selection(Config(), Path("/root"), select=("GL999",))
+        selection(Config(), Path("/project"), select=("GL999",))
     with pytest.raises(UnknownRuleError):
-        selection(Config(), Path("/root"), ignore=("nonsense",))
+        selection(Config(), Path("/project"), ignore=("nonsense",))
 
 
 def test_the_final_answer_passes_every_sieve(tmp_path: Path) -> None:

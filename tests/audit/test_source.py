@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import linecache
 from pathlib import Path
+
+import pytest
 
 from gradledger.audit.source import comments, forget, hold, line_in_file, release, source_line, source_lines
 from tests.checking.notebooks import save
@@ -21,6 +24,34 @@ def test_declared_encoding_is_used_and_wrong_bytes_do_no_harm(tmp_path: Path) ->
     broken.write_bytes(b"x = '\xe9'\n")
     assert source_line(str(latin), 2) == "x = 'é'"
     assert source_line(str(broken), 1) == "x = '\ufffd'"
+
+
+def test_an_encoding_that_nobody_knows_does_no_harm(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_bytes(b"# coding: klingon\nx = 'caf\xc3\xa9'\n")
+    assert source_line(str(path), 2) == "x = 'café'"
+
+
+def test_a_codec_that_makes_no_text_of_bytes_does_no_harm(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_bytes(b"# coding: rot13\nx = 'caf\xc3\xa9'\n")
+    assert source_line(str(path), 2) == "x = 'café'"
+
+
+def test_a_notebook_that_is_not_there_has_no_lines(tmp_path: Path) -> None:
+    assert source_lines(str(tmp_path / "missing.ipynb"), 1) == ()
+
+
+def test_a_program_that_stands_only_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As IPython keeps its cells."""
+    monkeypatch.setitem(linecache.cache, "<ipython-7>", (11, None, ["x = 1\r\n", "y = 2"], "<ipython-7>"))
+    assert source_lines("<ipython-7>") == ("x = 1", "y = 2")
+
+
+def test_a_plain_file_has_no_cells(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_text("one")
+    assert source_lines(str(path), 1) == ()
 
 
 def test_what_cannot_be_read_has_no_lines(tmp_path: Path) -> None:
@@ -70,6 +101,12 @@ def test_a_cells_line_in_the_file(tmp_path: Path) -> None:
         assert text in lines[line_in_file(str(path), line, cell) - 1]
     assert line_in_file(str(path), 7) == 7
     assert line_in_file(str(path), 7, 7) == 1
+
+
+def test_a_cell_of_what_is_no_notebook_is_looked_for_at_its_beginning(tmp_path: Path) -> None:
+    (tmp_path / "broken.ipynb").write_text("{")
+    assert line_in_file(str(tmp_path / "broken.ipynb"), 3, 1) == 1
+    assert line_in_file(str(tmp_path / "missing.ipynb"), 3, 1) == 1
 
 
 def test_a_text_that_stands_in_no_file(tmp_path: Path) -> None:

@@ -73,7 +73,10 @@ FIRST = ("answer", "findings", 0)
         spoilt(
             *FIRST,
             "fix",
-            value={"description": "d", "edits": [{"path": "p", "start": [1], "end": [1, 2], "text": ""}]},
+            value={
+                "description": "d",
+                "edits": [{"path": "p", "start": [1], "end": [1, 2], "text": "", "cell": None}],
+            },
         ),
     ],
 )

@@ -13,6 +13,11 @@ def test_a_rule_by_code_or_name(command, word: str) -> None:
     assert done.stderr == ""
 
 
+def test_it_ends_with_the_lessons_about_the_rule(command) -> None:
+    last = command("explain", "GL103").stdout.splitlines()[-1]
+    assert last == "To see it happen:  gradledger learn read 7  (Once per window)"
+
+
 def test_all(command) -> None:
     done = command("explain", "all")
     assert done.returncode == 0

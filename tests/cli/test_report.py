@@ -73,7 +73,7 @@ def test_source_that_changed_or_went(command, recording: Path) -> None:
     [
         (b"hello\n", "not a recording of gradledger"),
         (b"\x89PNG\r\n\xff\xfe", "not a recording of gradledger"),
-        (b'{"recording": "gradledger", "schema": 2, "version": "9"}\n', "written by gradledger 9"),
+        (b'{"recording": "gradledger", "schema": 3, "version": "9"}\n', "written by gradledger 9"),
         (b'{"recording": "gradledger", "schema": 1}\n77\n1\n', ":2: this line is damaged"),
         (b"", "not a recording of gradledger"),
     ],
@@ -155,3 +155,21 @@ def test_a_page_that_cannot_be_written_is_told_before_the_run(command, tmp_path:
     done = command("run", "--report", "no/folder/run.html", "train.py")
     assert done.returncode == 2
     assert "ran" not in done.stdout
+
+
+def test_without_matplotlib_one_line_says_what_to_install(command, recording: Path) -> None:
+    tmp_path = recording.parent
+    (tmp_path / "matplotlib.py").write_text("raise ImportError('hidden')\n")
+    done = command("report", "run.jsonl", "--format", "png")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "gradledger report: a picture needs matplotlib: pip install 'gradledger[plots]'\n"
+    assert not (tmp_path / "run.png").exists()
+
+
+def test_the_command_writes_beside_the_recording_or_where_it_is_told(command, recording: Path) -> None:
+    tmp_path = recording.parent
+    done = command("report", "run.jsonl", "--format", "png")
+    assert done.returncode == 0, done.stderr
+    assert "1 error (report in run.png)" in done.stdout
+    assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
+    assert command("report", "run.jsonl", "--format", "svg", "--output", "no/where.svg").returncode == 2

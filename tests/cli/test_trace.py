@@ -75,14 +75,19 @@ def test_another_step_can_be_chosen(command, script: Path) -> None:
 
 
 def test_the_recording_is_kept_where_it_was_asked_for(command, script: Path, tmp_path: Path) -> None:
-    command("trace", "--save", "run.jsonl", script.name)
+    done = command("trace", "--save", "run.jsonl", "--report", "run.html", script.name)
+    told = "".join(done.stdout.split())  # a long path goes over several lines
+    assert f"note:thetraceasapage:{tmp_path / 'run.html'}" in told
     kinds = {
         json.loads(line)[1]
         for line in (tmp_path / "run.jsonl").read_text().splitlines()[1:]
         if line[0] == "["
     }
     assert {"BackwardRan", "LossSeen", "ForwardSeen"} <= kinds
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["run.jsonl", "train.py"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["run.html", "run.jsonl", "train.py"]
+    page = (tmp_path / "run.html").read_text()
+    for told in ('"zero the gradients"', '"cross_entropy"', '"falling by', '"names":["weight","bias"]'):
+        assert told.replace('"cross_entropy"', "by cross_entropy") in page
 
 
 def test_no_recording_is_left_behind(command, script: Path, tmp_path: Path) -> None:
@@ -126,8 +131,8 @@ def test_findings_and_a_missing_metric_are_noted(command, script: Path) -> None:
     assert 'no epoch left a number in a variable "nowhere"' in done.stdout
 
 
-def test_mistakes_are_compared_with_the_right_loop(command) -> None:
-    done = command("trace", "--compare")
+def test_mistakes_are_compared_with_the_right_loop(command, tmp_path: Path) -> None:
+    done = command("trace", "--compare", "--report", "compared.html")
     assert (done.returncode, done.stderr) == (0, "")
     last = done.stdout.partition("Nothing crashed.")[2]
     rows = re.findall(r"^  ([a-z ]+?)  +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +(\d+)%$", last, re.MULTILINE)
@@ -145,6 +150,13 @@ def test_mistakes_are_compared_with_the_right_loop(command) -> None:
     first = re.search(r"undivided loss\n(?:.*\n)+?      1 +([\d.]+) +([\d.]+) ", done.stdout)
     assert first is not None
     assert float(first[1]) == pytest.approx(4 * float(first[2]), rel=0.01)  # before the trainings part
+    page = (tmp_path / "compared.html").read_text()
+    assert page.count("<svg viewBox") == 12 + 16  # three curves for each mistake, and two keys with two lines
+    for row in rows:
+        cells = "".join(f"<td>{cell}</td>" for cell in row[:5])
+        assert f"<tr>{cells}<td>{row[5]}%</td></tr>" in page
+    assert "<script" not in page
+    assert "default-src 'none'" in page.replace("&#x27;", "'")
 
 
 @pytest.mark.parametrize(
@@ -153,6 +165,7 @@ def test_mistakes_are_compared_with_the_right_loop(command) -> None:
         (["--step", "0", "x.py"], "'0' is no step: the first is 1"),
         (["--step", "x"], "'x' is no step"),
         (["--compare", "x.py"], "--compare trains the built-in example and takes nothing else"),
+        (["--report", "no/where/x.html"], "there is no folder"),
         (["-m"], "a module after -m"),
         (["nowhere.py"], "nowhere.py"),
     ],

@@ -83,6 +83,18 @@ def test_events_are_recorded_as_they_come() -> None:
     assert seen == events
 
 
+def test_what_is_written_down_otherwise_is_booked_without_being_recorded() -> None:
+    seen: list[ev.Event] = []
+    journal = Journal(record=seen.append)
+    journal.post_all(opened(1))
+    with pytest.raises(KeyError), journal.unrecorded():
+        journal.post(backward(3))
+        journal.post(backward(3, 99))  # an account that nobody opened
+    journal.post(step(4))
+    assert seen == [*opened(1), step(4)]
+    assert (journal.books.balances[1].posted, journal.books.steps) == (1, 1)
+
+
 def test_balances_follow_the_entries() -> None:
     books = booked(*opened(1), backward(3), backward(3), step(4), backward(3), clear(5), backward(3)).books
     balance = books.balances[1]
@@ -102,6 +114,14 @@ def test_a_split_account_takes_over_what_its_parent_holds() -> None:
     assert (books.balances[1].size, books.balances[2].size) == (2, 3)
     assert (books.balances[1].stale, books.balances[2].stale) == (1, 2)
     assert books.accounts[2].stale == (*books.accounts[1].stale, *books.accounts[2].stale[1:])
+    assert books.unbalanced() == []
+
+
+def test_an_account_that_is_split_after_the_step_has_nothing_waiting() -> None:
+    split = ev.AccountOpened(None, 2, 3, parent=1, optimizer=1)
+    books = booked(ev.AccountOpened(None, 1, 5, optimizer=1), backward(3), step(4), split, clear(5, 2)).books
+    assert (books.balances[2].cleared_used, books.balances[2].cleared_unused) == (1, 0)
+    assert books.accounts[2].lost == ()
     assert books.unbalanced() == []
 
 
@@ -167,6 +187,19 @@ def test_a_clip_is_used_by_a_step_of_its_parameters_even_by_hand() -> None:
     assert (book.calls, book.used, book.missed, book.pending) == (1, 1, False, False)
 
 
+def test_an_update_of_others_by_hand_is_not_held_against_a_clip() -> None:
+    clip = ev.GradientsClipped(at(6), (2,))
+    book = booked(*opened(1, 2), backward(3, 1, 2), clip, step(7, 1, optimizer=None)).books.clips[clip]
+    assert (book.pending, book.missed, book.others) == (True, False, {})
+
+
+def test_a_step_that_was_skipped_settles_every_clip() -> None:
+    clip = ev.GradientsClipped(at(6), (2,))
+    skip = ev.StepSkipped(at(7), (1,), 1, 1)
+    book = booked(*opened(1, 2), backward(3, 1, 2), clip, skip, step(8, 1)).books.clips[clip]
+    assert (book.pending, book.missed, book.others) == (False, False, {})
+
+
 def test_a_clip_that_no_step_uses_is_wasted() -> None:
     clip = ev.GradientsClipped(at(6), (2,))
     journal = booked(*opened(1, 2), *[backward(3, 1, 2), clip, step(8, 1)] * 3)
@@ -174,6 +207,22 @@ def test_a_clip_that_no_step_uses_is_wasted() -> None:
     assert (book.calls, book.used, book.wasted) == (3, 0, 2)
     assert (book.pending, book.missed) == (True, True)
     assert book.others == {step(8, 1): 3}
+
+
+def test_a_clip_of_what_is_applied_once_more_had_its_effect() -> None:
+    clip = ev.GradientsClipped(at(6), (1,))
+    late = booked(*opened(1), backward(3), step(4), clip).books.clips[clip]
+    assert (late.idle, late.after_step, late.used) == (1, 1, 0)
+    again = booked(*opened(1), backward(3), step(4), clip, step(7)).books.clips[clip]
+    assert (again.idle, again.after_step, again.used) == (0, 0, 1)
+    after = booked(*opened(1), backward(3), step(4), clip, backward(3), step(4)).books.clips[clip]
+    assert (after.idle, after.after_step, after.used) == (1, 1, 1)
+
+
+def test_a_line_remembers_only_so_many_sets_of_accounts() -> None:
+    numbers = range(1, 71)
+    tally = booked(*opened(*numbers), *(backward(3, number) for number in numbers)).books.passes[at(3)]
+    assert (tally.count, len(tally.together), tally.accounts) == (70, 64, set(numbers))
 
 
 def test_advances_are_counted_between_steps() -> None:

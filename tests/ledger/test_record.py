@@ -74,15 +74,26 @@ def theirs(**options: bool) -> Any:
     return Point
 
 
+METHODS = ("__init__", "__eq__", "__hash__")
+SHARED = [
+    (kind, method, vars(kind)[method])
+    for kind in (Point, Named, Basket, Plain, Version, Nothing, Checked)
+    for method in METHODS
+    if method in vars(kind)
+]
+"""As they are before anybody uses the classes."""
+
+
 @pytest.fixture(params=["seldom used", "often used"], autouse=True)
 def use(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each test with the shared methods and with those that are written for the class."""
+    for kind, method, shared in SHARED:
+        setattr(kind, method, shared)
     if request.param == "seldom used":
         monkeypatch.setattr(record, "_OFTEN", 10**9)
     else:
-        for kind in (Point, Named, Basket, Plain, Version, Nothing, Checked):
-            for method in ("__init__", "__eq__", "__hash__"):
-                getattr(kind, method)
+        for kind, method, _ in SHARED:
+            getattr(kind, method)
 
 
 def test_equality_is_that_of_the_fields() -> None:
@@ -137,6 +148,21 @@ def test_a_copy_is_a_deep_one_where_that_was_asked_for() -> None:
     basket = Basket([[]])
     assert copy.copy(basket).items is basket.items
     assert copy.deepcopy(basket).items[0] is not basket.items[0]
+
+
+def test_methods_that_a_class_has_of_its_own_stay() -> None:
+    @dataclass(frozen=True, slots=True)
+    class Caseless:
+        word: str
+
+        def __eq__(self, other: object) -> bool:
+            return isinstance(other, Caseless) and self.word.lower() == other.word.lower()
+
+        def __hash__(self) -> int:
+            return hash(self.word.lower())
+
+    assert Caseless("Loss") == Caseless("loss") != Caseless("lot")
+    assert len({Caseless("Loss"), Caseless("loss")}) == 1
 
 
 def test_replace() -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from gradledger.ledger import events as ev
-from gradledger.ledger.recording import RecordingError, read
+from gradledger.ledger import recording
+from gradledger.ledger.recording import RecordingError, read, read_lines
 from tests.report.recorded import detailed_run, right_run, saved
 
 
@@ -19,6 +20,14 @@ def test_a_repeated_event_is_one_object_again(tmp_path: Path) -> None:
     passes = [event for event in events if isinstance(event, ev.BackwardRan)]
     assert len(passes) == 3
     assert passes[0] is passes[2]
+
+
+def test_lines_that_are_still_coming(tmp_path: Path) -> None:
+    told = list(right_run("train.py", 3))
+    with saved(tmp_path / "run.jsonl", told).open() as lines:
+        events = read_lines(lines, "run.jsonl")
+        assert next(events) == told[0]
+        assert list(events) == told[1:]
 
 
 def test_up_to_the_cut(tmp_path: Path) -> None:
@@ -36,6 +45,9 @@ def test_up_to_the_cut(tmp_path: Path) -> None:
         ('{"recording": "gradledger", "schema": 1}\n5\n', ":2: this line is damaged"),
         ('{"recording": "gradledger", "schema": 1}\n[1, "Nonsense", {}]\n', "damaged"),
         ('{"recording": "gradledger", "schema": 1}\n[1, "RunEn\n7\n', "damaged"),
+        ('{"recording": "gradledger", "schema": 2}\n[1, "RunEnded", {}]\n[[1], -1]\n', ":3: this line is"),
+        ('{"recording": "gradledger", "schema": 2}\n[1, "RunEnded", {}]\n[[1], true]\n', ":3: this line is"),
+        ('{"recording": "gradledger", "schema": 2}\n["1", "RunEnded", {}]\n', ":2: this line is"),
     ],
 )
 def test_what_is_no_recording(tmp_path: Path, text: str, said: str) -> None:
@@ -50,3 +62,11 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe\x00\x81")
     with pytest.raises(RecordingError, match="not text"):
         list(read(path))
+
+
+def test_more_events_than_any_run_has_are_not_gone_through() -> None:
+    ended = ev.RunEnded(None)
+    items = recording.unfolded([ended, recording.Repeated((ended, ended), recording.MOST_TIMES)])
+    assert next(items) is ended
+    with pytest.raises(RecordingError, match="more events than any run has"):
+        next(items)

@@ -8,12 +8,15 @@ import pytest
 
 from gradledger.ledger import details as d
 from gradledger.ledger import events as ev
-from gradledger.ledger.recording import Recorder, RecordingError, read
+from gradledger.ledger.recorder import Recorder
+from gradledger.ledger.recording import RecordingError, read
 from gradledger.ledger.site import Site
 
 SITE = Site("train.py", 7, 5, 7, 20, "train")
 SEEN = d.TensorSeen("x", (4, 2), "float32", (0.5, -1.0, float("inf")))
 DETAILS = [
+    d.StepsWanted(None, (1, 2)),
+    d.ParametersNamed(None, 1, ("0.weight", "0.bias")),
     d.BatchTaken(SITE, 1, (SEEN, d.TensorSeen("y", (4,), "int64"))),
     d.ForwardSeen(SITE, "Net", (SEEN,), (SEEN,)),
     d.LayerSeen(None, "0", "Linear", (SEEN,), ()),
@@ -47,10 +50,10 @@ def test_every_detail_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 def test_events_are_numbered_and_details_are_not_remembered(tmp_path: Path) -> None:
     event = ev.BackwardRan(SITE, (1,), loader=1)
-    path = written(tmp_path / "run.jsonl", [event, DETAILS[4], event, DETAILS[4]])
+    path = written(tmp_path / "run.jsonl", [event, DETAILS[6], event, DETAILS[6]])
     lines = path.read_text().splitlines()
     assert [line[0] for line in lines[1:]] == ["[", "[", "1", "["]
-    assert list(read(path)) == [event, DETAILS[4], event, DETAILS[4]]
+    assert list(read(path)) == [event, DETAILS[6], event, DETAILS[6]]
 
 
 def test_a_recording_of_details_that_was_cut_off_is_read_up_to_the_cut(tmp_path: Path) -> None:
@@ -61,7 +64,7 @@ def test_a_recording_of_details_that_was_cut_off_is_read_up_to_the_cut(tmp_path:
 
 
 def test_a_damaged_tensor_is_an_error_with_its_line(tmp_path: Path) -> None:
-    path = written(tmp_path / "run.jsonl", DETAILS[:1])
+    path = written(tmp_path / "run.jsonl", DETAILS[2:3])
     path.write_text(path.read_text().replace('"float32", ', ""))
     with pytest.raises(RecordingError, match=r"run\.jsonl:2"):
         list(read(path))

@@ -11,6 +11,7 @@ from gradledger.ledger import events as ev
 from gradledger.ledger.journal import Entry, Hit, Journal, Judge, Silent
 from gradledger.ledger.repetition import is_calm, repeat
 from gradledger.ledger.site import Site
+from tests.samples import steady
 
 CLEAR = ev.GradientCleared(Site("train.py", 1), (1, 2), owner=1)
 BACKWARD = ev.BackwardRan(Site("train.py", 2), (1, 2))
@@ -72,6 +73,7 @@ def told(journal: Journal) -> dict[str, object]:
     }
 
 
+@steady
 @given(cycle=cycles, before=st.integers(1, 4), times=st.integers(0, 20))
 def test_the_books_are_the_same(cycle: tuple[ev.Event, ...], before: int, times: int) -> None:
     one_by_one, at_once = opened(), opened()
@@ -84,12 +86,23 @@ def test_the_books_are_the_same(cycle: tuple[ev.Event, ...], before: int, times:
     assert not at_once.books.unbalanced()
 
 
+def test_a_cycle_that_never_comes_back_to_where_it_was() -> None:
+    """Account 2 is filled and never stepped."""
+    cycle = (BACKWARD, ev.OptimizerStepped(Site("train.py", 4), (1,), 1))
+    one_by_one, at_once = opened(), opened()
+    for _ in range(7):
+        one_by_one.post_all(cycle)
+    repeat(at_once, cycle, 7)
+    assert told(at_once) == told(one_by_one)
+
+
 def test_only_plain_cycles_are_calm() -> None:
     journal = opened()
     journal.post_all((CLEAR, BACKWARD, STEP))
     assert is_calm(journal, (CLEAR, BACKWARD, STEP))
     assert is_calm(journal, (SCHEDULE, UPDATE, CLEAR, SCALE, SCALED, UNSCALE, CLIP, SCALER_STEP, STEP))
     assert not is_calm(journal, (CLEAR, ev.BackwardRan(None, (1,), reduced=True), STEP))
+    assert not is_calm(journal, (CLEAR, BACKWARD, ev.OptimizerStepped(Site("train.py", 99), (1, 2), 1)))
     assert not is_calm(journal, (CLEAR, BACKWARD, ev.StepSkipped(None, (1, 2), 1, 9), STEP))
     assert not is_calm(journal, (CLEAR, BACKWARD, ev.SchedulerStepped(None, 7, 1, explicit=True), STEP))
 

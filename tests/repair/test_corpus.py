@@ -19,6 +19,9 @@ BEYOND = {
     "GL302_closure_with_scaler",
     # the window is shared by two losses, and each has to be divided in turn
     "GL201_second_loss_of_the_batch",
+    # the update is written by hand in a form that is not moved or completed
+    "GL101_foreach_update",
+    "GL102_cleared_before_update_by_hand",
     # the parts of the loop meet only at run time, in callbacks, wrappers, decorators or a library
     "GL202_flag_cycle_metric_learning",
     "GL202_lightning_manual_modulo",
@@ -35,6 +38,7 @@ BEYOND = {
     "GL401_phase_helper_clears_own",
     "GL404_first_optimizer_only",
     "GL404_sac_temperature_idle",
+    "GL502_exit_stack",
     "GL502_forward_inside_no_sync",
     "GL502_forward_past_the_wrapper",
     "GL502_fsdp2_sync_left_off",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gradledger.ledger import details as seen
 from gradledger.ledger import events as ev
-from gradledger.ledger.recording import Recorder
+from gradledger.ledger.recorder import Recorder
 from gradledger.ledger.site import Site
 
 PROGRAM = """\
@@ -62,6 +62,7 @@ def right_run(path: Path | str, steps: int = 12, every: int = 1) -> Iterator[ev.
 
 def detailed_run(path: Path | str, steps: int = 12) -> Iterator[ev.Event]:
     """A right run with everything a detailed recording can hold, every fifth update skipped."""
+    yield seen.StepsWanted(None, (1, 2))
     yield from opening(path)
     backward = ev.BackwardRan(site(path, 7), (1,), scaled_by=1, loader=1)
     clip = ev.GradientsClipped(site(path, 8), (1,))
@@ -76,25 +77,31 @@ def detailed_run(path: Path | str, steps: int = 12) -> Iterator[ev.Event]:
     yield ev.ScalerBuilt(site(path, 4), 1)
     for number in range(1, steps + 1):
         yield seen.BatchTaken(site(path, 5), 1, (x,))
+        if number > 1:
+            yield seen.MemorySeen(None, 0)
         yield clear
-        yield seen.MemorySeen(site(path, 5), 0)
-        yield seen.ForwardSeen(site(path, 6), "model", (x,), (out,))
-        if number == 1:
+        if number < 3:
             yield seen.LayerSeen(site(path, 6), "0", "Linear", (x,), (out,))
-            yield seen.LayerGradientSeen(site(path, 7), "0", 0.5)
-        yield seen.LossSeen(site(path, 7), 1.0 / number)
-        yield seen.AccuracySeen(site(path, 7), 1 - 1.0 / number, 8)
+            yield seen.ForwardSeen(site(path, 6), "model", (x,), (out,))
+        if number == 1:
+            yield seen.ScaleSeen(None, 1, 1024.0)
         yield scaled
+        yield seen.AccuracySeen(site(path, 7), 1 - 1.0 / number, 8)
+        yield seen.LossSeen(site(path, 7), 1.0 / number)
+        yield seen.MemorySeen(None, 1024)
         yield backward
-        yield seen.MemorySeen(site(path, 7), 1024)
+        if number < 3:
+            yield seen.LayerGradientSeen(None, "0", 0.5)
         yield unscale
-        yield clip
         yield seen.NormSeen(site(path, 8), (1,), 1.0, 4.0)
+        yield clip
+        if number % 5:
+            yield seen.NormSeen(site(path, 8), (1,), 1.0)
+        if number == 1:
+            yield seen.RateSeen(None, 1, 0.1)
         yield skip if number % 5 == 0 else step
         yield tried
         yield updated
-        yield seen.RateSeen(site(path, 8), 1, 0.1)
-        yield seen.ScaleSeen(site(path, 8), 1, 1024.0)
         if number % 4 == 0:
             yield ended
     yield ev.RunEnded(None)

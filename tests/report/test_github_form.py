@@ -11,7 +11,7 @@ from gradledger.report.style import StreamFacts
 from gradledger.rules.finding import Certainty, Severity
 from tests.samples import answers, finding, steady
 
-FACTS = StreamFacts(cwd="/work")
+FACTS = StreamFacts(cwd="/repo")
 
 
 def shown(found, **more) -> list[str]:
@@ -19,7 +19,7 @@ def shown(found, **more) -> list[str]:
 
 
 def test_a_command_for_the_line() -> None:
-    found = finding("/work/a/train.py", 5, remedy="clear, then go: 100%")
+    found = finding("/repo/a/train.py", 5, remedy="clear, then go: 100%")
     found = replace(found, site=replace(found.site, end_line=5, end_column=24))
     command, last = shown(found)
     assert command == (
@@ -30,7 +30,7 @@ def test_a_command_for_the_line() -> None:
 
 
 def test_properties_are_escaped() -> None:
-    command = shown(finding("/work/a,b:c%.py"))[0]
+    command = shown(finding("/repo/a,b:c%.py"))[0]
     assert "file=a%2Cb%3Ac%25.py," in command
 
 

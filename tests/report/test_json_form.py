@@ -13,14 +13,14 @@ from gradledger.report.style import StreamFacts
 from gradledger.rules.finding import Edit, Fix, Related
 from tests.samples import answer, answers, finding, steady
 
-FACTS = StreamFacts(cwd="/work")
+FACTS = StreamFacts(cwd="/repo")
 
 
 def test_the_whole_contract() -> None:
     found = finding(
-        "/work/a/train.py", related=(Related(Site("/else/b.py", 2), "the step"),), detail="d", remedy="r"
+        "/repo/a/train.py", related=(Related(Site("/else/b.py", 2), "the step"),), detail="d", remedy="r"
     )
-    fix = Fix("clear them", (Edit("/work/a/train.py", (5, 1), (5, 9), "x"),))
+    fix = Fix("clear them", (Edit("/repo/a/train.py", (5, 1), (5, 9), "x"),))
     site = replace(found.site, end_line=5, end_column=24)
     found = replace(found, site=site, count=124, first_step=2, ranks=(0, 1), fix=fix)
     assert json.loads(render(answer(found, notes=("n",)), FACTS)) == {

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from gradledger.ledger import events as ev
 from gradledger.ledger.recording import RecordingError
 from gradledger.report.replay import thinning
-from gradledger.report.replay.curves import MOST, Series
 from gradledger.report.replay.ramps import Ramp
-from gradledger.report.replay.retelling import Retold, retell, retold
+from gradledger.report.replay.retelling import Retelling, Retold, retell, retold
 from gradledger.report.replay.thinning import Column, Thinned
+from gradledger.story.telling import tell
 from tests.report.recorded import detailed_run, opening, right_run, saved, site, stale_run
 
 
@@ -45,6 +45,32 @@ def test_cells_of_a_stale_run() -> None:
 
 def test_cells_of_a_window() -> None:
     assert trails(retell(right_run("train.py", 2, every=3), ".")) == ["NF", "FA", "AAUN"] * 2
+
+
+@pytest.mark.parametrize("run", [stale_run, detailed_run, right_run])
+def test_asking_in_between_changes_nothing(run) -> None:
+    telling, events = Retelling("."), list(run("train.py", 8))
+    for number, event in enumerate(events, 1):
+        telling.take(event)
+        if number % 5 and number > 20:
+            continue
+        so_far, fresh = telling.so_far(), retell(events[:number], ".")
+        assert trails(so_far) == trails(fresh)
+        assert so_far.timeline.data()["count"] == fresh.timeline.data()["count"]
+    asked, whole = telling.ended(), retell(events, ".")
+    assert asked.answer == whole.answer
+    assert asked.story == whole.story
+
+
+def test_what_needs_the_end_of_the_run_is_not_said_before() -> None:
+    telling = Retelling(".")
+    events = list(right_run("train.py", 4, every=3))
+    tail = [event for event in events if isinstance(event, ev.BackwardRan)][:1]
+    for event in [*events[:-1], *tail]:
+        telling.take(event)
+    assert telling.so_far().answer.notes == ()
+    assert not telling.so_far().answer.findings
+    assert "breaks off" in telling.ended().answer.notes[0]
 
 
 def test_a_clear_above_the_backward_begins_the_micro_batch() -> None:
@@ -101,17 +127,12 @@ def test_no_training_at_all() -> None:
     assert told.timeline.data()["count"] == 0
 
 
-def test_details_become_curves_and_stages() -> None:
+def test_details_become_a_story() -> None:
     told = retell(detailed_run("train.py", 10), ".")
-    curves = told.curves.data()
-    assert set(curves["series"]) >= {"loss", "accuracy", "norm before clip", "rate 1", "scale 1", "memory"}
-    assert curves["skips"] == [5, 10]
-    stages = told.stages.data()
-    assert [stage["name"] for stage in stages["stages"]] == [
-        *("data", "clear", "forward", "loss", "backward", "unscale", "clip", "step", "scale"),
-    ]
-    assert [stage["state"] for stage in stages["stages"]][3:5] == ["N", "F"]
-    assert stages["layers"][0]["gradient"] == 0.5
+    assert told.detailed
+    assert set(told.story.curves) >= {"loss", "accuracy", "norm before clip", "rate 1", "scale 1", "memory"}
+    assert told.story.skips == (5, 10)
+    assert told.story == tell(detailed_run("train.py", 10))
 
 
 @given(st.lists(st.integers(-1000, 1000)))
@@ -138,23 +159,16 @@ def test_thinning_keeps_order_and_what_is_notable(count: int, notable: set[int])
         thin._every = 10
         for number in range(1, count + 1):
             thin.add(Column(0, number, ()), notable=number in notable)
-        kept = [column.steps for stretch in thin.finish() for column in stretch.columns]
-        firsts = [n for s in thin.stretches for n in range(s.first, s.end)]
+        stretches = thin.so_far()
+        kept = [column.steps for stretch in stretches for column in stretch.columns]
+        firsts = [n for s in stretches for n in range(s.first, s.end)]
+        with_open = [s for stretch in thin.so_far(Column(0, count + 1, ())) for s in stretch.columns]
+        assert [column.steps for column in with_open] == [*kept, count + 1]
+        assert thin.so_far() == stretches
     assert kept == sorted(set(kept)) == firsts
     assert set(range(1, min(count, 20) + 1)) <= set(kept)
     assert count in kept
     assert len(kept) <= 60 + 5 + 10
-
-
-def test_a_curve_is_bounded_and_keeps_its_extremes() -> None:
-    series = Series()
-    for number in range(50_000):
-        series.add(number, 100.0 if number == 31_337 else float(number % 7))
-    series.add(50_000, float("nan"))
-    assert len(series.points) <= MOST
-    assert max(point[3] for point in series.points) == 100.0
-    assert series.broken == 1
-    assert sum(point[4] for point in series.points) == 50_000
 
 
 def test_a_long_run_is_small() -> None:

@@ -17,7 +17,7 @@ from tests.checking.notebooks import save
 from tests.report.sarif_shape import complaints
 from tests.samples import answers, finding, steady
 
-FACTS = StreamFacts(cwd="/work")
+FACTS = StreamFacts(cwd="/repo")
 
 
 def run_of(*findings, notes: tuple[str, ...] = ()) -> dict:
@@ -38,9 +38,9 @@ def test_every_rule_is_described() -> None:
 
 
 def test_a_result() -> None:
-    fix = Fix("clear them", (Edit("/work/a b.py", (5, 1), (5, 1), "zero\n"),))
+    fix = Fix("clear them", (Edit("/repo/a b.py", (5, 1), (5, 1), "zero\n"),))
     related = (Related(Site("/else/c.py", 2), "the step"),)
-    found = replace(finding("/work/a b.py", related=related, remedy="clear"), fix=fix)
+    found = replace(finding("/repo/a b.py", related=related, remedy="clear"), fix=fix)
     (result,) = run_of(found)["results"]
     assert (result["ruleId"], result["ruleIndex"], result["level"]) == ("GL101", 0, "error")
     place = result["locations"][0]["physicalLocation"]

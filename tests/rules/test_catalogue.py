@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import ast
+import gc
 import inspect
 import re
 
 import pytest
 
+from gradledger.ledger.account import Account
+from gradledger.ledger.books import Books
+from gradledger.ledger.events import OptimizerStepped, RunEnded
+from gradledger.ledger.journal import Entry
+from gradledger.ledger.window import Window
 from gradledger.rules.catalogue import catalogue, find
+from gradledger.rules.draft import Draft
 from gradledger.rules.example import PREAMBLE, marked_line, program
 from gradledger.rules.finding import Severity
 from gradledger.rules.rule import HEADINGS, Rule
@@ -59,6 +66,11 @@ def test_every_rule_is_there_under_its_name() -> None:
 def test_a_rule_is_found_by_code_and_name(rule: Rule) -> None:
     assert find(rule.code.lower()) is rule
     assert find(f" {rule.name} ") is rule
+
+
+def test_what_is_no_rule_is_not_found() -> None:
+    assert find("GL999") is None
+    assert find("stale") is None
 
 
 @every_rule
@@ -124,6 +136,31 @@ def documented(**missing: object) -> dict[str, object]:
     return {**body, **missing}
 
 
+def test_a_complete_rule_can_be_defined() -> None:
+    rule = type("Thorough", (Rule,), documented())
+    assert rule.code == "GL999"
+    del rule
+    gc.collect()  # or the catalogue would find it
+
+
+def test_all_that_a_rule_lacks_is_told_at_once() -> None:
+    body = documented()
+    for field in ("__doc__", "bad", "runtime"):
+        del body[field]
+    sections = ", ".join(f"the section {heading!r}" for heading in HEADINGS)
+    with pytest.raises(TypeError) as caught:
+        type("Hasty", (Rule,), body)
+    assert str(caught.value) == f"rule Hasty lacks runtime, bad, {sections}"
+
+
+@pytest.mark.parametrize("field", ["code", "name", "severity", "summary", "static", "runtime", "bad", "good"])
+def test_a_rule_cannot_leave_anything_out(field: str) -> None:
+    body = documented()
+    del body[field]
+    with pytest.raises(TypeError, match=f"^rule Hasty lacks {field}$"):
+        type("Hasty", (Rule,), body)
+
+
 @pytest.mark.parametrize(
     "field", ["__doc__", "bad", "good", "summary", "severity", "static", "runtime", "code"]
 )
@@ -143,5 +180,14 @@ def test_a_rule_without_a_section_cannot_be_defined(heading: str) -> None:
     "wrong", [{"code": "G1"}, {"code": "GL1010"}, {"name": "Made up"}, {"name": "made_up"}]
 )
 def test_a_rule_with_an_odd_code_or_name_cannot_be_defined(wrong: dict[str, str]) -> None:
-    with pytest.raises(TypeError, match="a code reads GL101"):
+    with pytest.raises(TypeError, match=r"^rule Hasty: a code reads GL101, a name stale-gradient$"):
         type("Hasty", (Rule,), documented(**wrong))
+
+
+def test_what_a_rule_leaves_out_says_nothing() -> None:
+    """Each rule judges where it has something to judge."""
+    books, window = Books(), Window(OptimizerStepped(None, (), 1), ())
+    entry, draft = Entry(RunEnded(None), Account(), Account()), Draft(None, "wrong")
+    rule = Rule()
+    assert (rule.on_entry(entry), rule.on_window(window), rule.on_books(books)) == ((), (), ())
+    assert rule.refine(draft, books) is draft

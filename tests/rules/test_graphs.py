@@ -47,6 +47,20 @@ def test_a_running_loss_on_one_line() -> None:
     script.end().only("GL108", 3)
 
 
+def test_twice_on_one_line() -> None:
+    script = Script()
+    for _ in range(3):
+        script.clear(2).backward(3, kept_graph=True).backward(3, repeats=at(3)).step(6)
+    script.end().only("GL108", 3)
+
+
+def test_a_first_pass_of_the_same_line_that_was_cleared_counts_no_more() -> None:
+    script = Script()
+    for _ in range(3):
+        script.backward(3, kept_graph=True).clear(4).backward(3, repeats=at(3)).step(6).clear(7)
+    assert ("GL108", 3) not in script.end().certain
+
+
 def test_two_losses_that_share_a_graph_are_right() -> None:
     script = Script()
     for _ in range(3):

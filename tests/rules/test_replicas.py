@@ -41,6 +41,20 @@ def test_losses_of_different_lines_are_no_window() -> None:
     assert script.end().findings == ()
 
 
+def test_reductions_of_one_line_with_another_pass_between() -> None:
+    script = Script()
+    for _ in range(3):
+        script.clear(2).backward(3, reduced=True).backward(9).backward(3, reduced=True).step(5)
+    script.end().only("GL501", 3)
+
+
+def test_the_line_that_reduces_most_is_told() -> None:
+    script = Script()
+    for _ in range(3):
+        script.clear(2).backward(3, reduced=True).backward(3, reduced=True).backward(9, reduced=True).step(5)
+    assert "3 times for one step" in script.end().only("GL501", 3).message
+
+
 # -- GL502 unsynced-step --------------------------------------------------------------------------------
 
 
@@ -60,3 +74,10 @@ def test_gradients_altered_by_hand_may_have_been_reduced() -> None:
     for _ in range(3):
         script.batch(3, reduced=False).change(4).step(5).clear(6)
     assert script.end().findings == ()
+
+
+def test_parameters_without_gradients_hide_no_others() -> None:
+    script = Script().open(2, optimizer=1)
+    for _ in range(3):
+        script.clear(2, 1, 2).backward(3, 2, reduced=False).step(5, 1, 2)
+    script.end().only("GL502", 5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradledger.ledger import events as ev
 from tests.ledger_script import Script
 
 
@@ -77,6 +78,13 @@ def test_a_direct_step_after_dividing_by_hand_is_right() -> None:
     assert script.end().findings == ()
 
 
+def test_unscaled_parameters_hide_no_scaled_ones() -> None:
+    script = Script().scaler(2).open(2, optimizer=1)
+    for _ in range(3):
+        script.clear(3, 1, 2).backward(4, 1).backward(5, 2, scaled_by=1).step(6, 1, 2)
+    script.end().only("GL302", 6)
+
+
 # -- GL303 scaler-never-updated -------------------------------------------------------------------------
 
 
@@ -94,6 +102,23 @@ def test_a_scaler_that_is_new_each_time_and_never_updated() -> None:
         script.clear(3).backward(4, scaled_by=number).scaler_step(5, number)
     finding = script.end().only("GL303", 5)
     assert finding.detail == "4 steps and no update"
+
+
+def never_updated(times: int) -> Script:
+    script = Script()
+    for number in range(times):
+        script.scaler(2, number).clear(3).backward(4, scaled_by=number).scaler_step(5, number)
+    return script
+
+
+def test_two_steps_without_an_update_are_enough_at_the_end() -> None:
+    assert never_updated(2).findings == ()
+    never_updated(2).end().only("GL303", 5)
+
+
+def test_torchs_refusal_is_all_that_is_told() -> None:
+    script = never_updated(3).refuse(5, "already-stepped").end()
+    assert script.only("GL303", 5).detail == "a gradient scaler steps each optimizer once between two updates"
 
 
 def test_scalers_that_are_updated_are_right() -> None:
@@ -122,6 +147,25 @@ def test_a_scaler_that_scaled_nothing_is_explained() -> None:
     script = Script().scaler(2).backward(4).refuse(5, "never-scaled")
     finding = script.end(complete=False).only("GL305", 5)
     assert [related.site.line for related in finding.related] == [4]
+
+
+def test_a_scaler_that_scaled_nothing_without_any_pass() -> None:
+    script = Script().scaler(2).refuse(5, "never-scaled").end(complete=False)
+    assert script.only("GL305", 5).related == ()
+
+
+def test_unscaled_gradients_that_were_altered_by_hand_are_the_programs_own() -> None:
+    script = Script().scaler(2)
+    for _ in range(3):
+        script.clear(3).backward(4).change(5).scaler_step(6).update(7)
+    assert script.end().findings == ()
+
+
+def test_parameters_that_were_altered_by_hand_hide_no_others() -> None:
+    script = Script().scaler(2).open(2, optimizer=1)
+    for _ in range(3):
+        script.clear(3, 1, 2).backward(4, 1, 2).change(5, 1).step(6, 1, 2, scaler=1).update(7)
+    script.end().only("GL305", 6)
 
 
 def test_scaling_every_loss_is_right() -> None:
@@ -157,6 +201,27 @@ def test_a_new_scaler_in_every_turn() -> None:
 
 def test_one_scaler_for_each_of_two_runs_is_right() -> None:
     assert recreated(2).findings == ()
+
+
+def test_a_scaler_for_each_optimizer_is_right_whatever_another_line_makes() -> None:
+    """As for the folds of a cross-validation."""
+    script = Script()
+    for number in range(4):
+        for line, scaler in ((2, number), (9, 10 + number)):
+            script.scaler(line, scaler, inside_loop=line == 2 and number > 0)
+            script.clear(3).backward(4, scaled_by=scaler)
+            script.scaler_step(5, scaler, optimizer=number).update(6, scaler)
+    assert ("GL308", 2) not in script.end().certain
+
+
+def test_two_scalers_of_one_training_are_enough_to_tell() -> None:
+    script = Script()
+    script.post(ev.ScalerStepped(None, 99, 1)).update(9, 99)  # one that nobody saw being made
+    for number in range(3):
+        script.scaler(2, number, inside_loop=number > 0)
+        script.clear(3).backward(4, scaled_by=number)
+        script.scaler_step(5, number, optimizer=1 if number else 7).update(6, number)
+    assert ("GL308", 2) in script.end().certain
 
 
 def test_scalers_made_outside_a_loop_are_right() -> None:

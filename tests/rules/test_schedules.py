@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from gradledger.ledger import events as ev
 from tests.ledger_script import Script
 
 
@@ -61,16 +62,93 @@ def test_a_schedule_that_advances_once_per_epoch_is_right() -> None:
     assert script.end().findings == ()
 
 
+def irregular(*advances: int) -> Script:
+    """Windows of two, with so many advances before each step."""
+    script = Script().scheduler(2).batch(4).batch(4).step(6, windowed=True).clear(7)
+    for count in advances:
+        script.batch(4).batch(4)
+        for _ in range(count):
+            script.advance(8)
+        script.step(6, windowed=True).clear(7)
+    return script.end()
+
+
+def test_a_usual_number_is_one_of_three_fifths() -> None:
+    irregular(2, 2, 2, 4).only("GL205", 8)  # and none before the first step
+
+
+def steady(size: int, advances: int, updates: int = 6, **plan: Any) -> Script:
+    """Windows of this size, with so many advances before each step."""
+    script = Script().scheduler(2, **plan)
+    for _ in range(updates):
+        for _ in range(size):
+            script.batch(4)
+        for _ in range(advances):
+            script.advance(8)
+        script.step(6, windowed=True).clear(7)
+    return script.end()
+
+
+def test_two_updates_are_enough() -> None:
+    steady(2, 2, updates=2).only("GL205", 8)
+    assert steady(2, 2, updates=1).findings == ()
+
+
+def test_one_advance_more_or_less_than_micro_batches() -> None:
+    steady(2, 3).only("GL205", 8)
+    steady(4, 3).only("GL205", 8)
+
+
+def test_advances_that_have_nothing_to_do_with_micro_batches_are_right() -> None:
+    assert steady(2, 4).findings == ()
+    assert steady(5, 3).findings == ()
+    assert steady(1, 2).findings == ()
+
+
+def test_a_plan_for_half_as_many_updates_again_is_not_one_in_micro_batches() -> None:
+    steady(2, 2, horizon=9).only("GL205", 8)
+    assert steady(2, 2, horizon=10).findings == ()
+
+
+def test_the_line_that_advances_most_is_told() -> None:
+    script = Script().scheduler(2).batch(4).batch(4).advance(9).advance(9).step(6, windowed=True).clear(7)
+    for _ in range(4):
+        script.batch(4).batch(4).advance(8).advance(8).step(6, windowed=True).clear(7)
+    finding = script.end().only("GL205", 8)
+    assert (finding.count, finding.first_step) == (10, 1)
+
+
+def test_advances_without_a_usual_number_say_nothing() -> None:
+    assert irregular(2, 2, 1, 3, 4).findings == ()
+
+
 # -- GL206 scheduler-before-step ------------------------------------------------------------------------
 
 
-def test_swapped_calls() -> None:
+def swapped(turns: int) -> Script:
     script = Script().scheduler(2)
-    for _ in range(5):
+    for _ in range(turns):
         script.clear(3).backward(4).advance(5).step(6)
-    finding = script.end().only("GL206", 5)
+    return script.end()
+
+
+def test_swapped_calls() -> None:
+    finding = swapped(5).only("GL206", 5)
     assert "below the step at line 6" in finding.remedy
     assert finding.severity.value == "warning"
+
+
+def test_two_advances_that_come_too_early_are_enough() -> None:
+    assert swapped(2).only("GL206", 5).detail == "all 2 advances came one turn too early"
+    assert swapped(1).findings == ()
+
+
+def test_a_schedule_made_for_an_optimizer_that_nobody_knows_is_not_judged() -> None:
+    script = Script()
+    script.post(ev.SchedulerBuilt(script.at(2), 1, 9, "StepLR"))  # and handed over to optimizer 1
+    for _ in range(5):
+        script.clear(3).backward(4).advance(5).step(6)
+    assert script.end().findings == ()
 
 
 def test_an_epoch_that_starts_with_the_scheduler() -> None:

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 import gradledger
+from gradledger.report.replay.retelling import retold
 
 ENOUGH = 100
 """Turns after which a plain loop is certainly in steady state."""
@@ -455,19 +456,23 @@ def test_a_skipped_step_ends_the_flight(kind: type[Training]) -> None:
 
 
 def told(kind: type[Training], seed: int, folder: Path, *, full: bool) -> Any:
-    """What is told of a long loop with rare slips; a recorded audit is always a full one."""
+    """What is told of a long loop with rare slips, by the audit and by its recording."""
     slips = random.Random(seed)
     training = kind()
-    save = str(folder / "recording") if full else None
+    save = str(folder / "recording")
     with gradledger.watch(training.model, training.optimizer, save=save) as ledger:
+        ledger._session.probes.observer.cruise.allowed = not full
         flew = 0
         for _ in range(600):
             training.turn(slips.choice(SLIPS[kind]) if slips.random() < 0.01 else "")
             flew += flies(ledger)
     assert (flew == 0) is full
     answer = ledger.close()
-    findings = [(f.code, f.site.line, f.certainty.value, f.count, f.first_step) for f in answer.findings]
     books = ledger._session.journal.books
+    again = retold(save, str(folder))
+    assert (again.answer.findings, again.answer.checked) == (answer.findings, answer.checked)
+    assert list(again.books.balances.values()) == list(books.balances.values())
+    findings = [(f.code, f.site.line, f.certainty.value, f.count, f.first_step) for f in answer.findings]
     around = [list(part.values()) for part in (books.clips, books.scalers, books.schedulers)]
     return findings, answer.checked, answer.notes, around, [p.tolist() for p in training.model.parameters()]
 

@@ -10,7 +10,8 @@ import pytest
 
 from gradledger.checking.program import Judged, check_program
 from gradledger.rules.finding import Certainty
-from gradledger.static.explore import explore, parse
+from gradledger.static.explore import explore
+from gradledger.static.parsed import parse
 from tests.static import shapes
 from tests.static.project import Project, places, programs
 
@@ -96,6 +97,50 @@ def test_an_ordinary_program_is_not_cut_short() -> None:
     text = shapes.HEAD + "for x, y in loader:\n" + shapes.indented(shapes.STEP, 1)
     assert not explore(parse(text, "train.py")).cut_short
     assert check_program(text, "train.py").notes == ()
+
+
+BUILDING = "".join(
+    f"{'el' if n else ''}if args.kind == {kind!r}:\n"
+    f"    optimizer = torch.optim.{kind}(model.parameters(), lr=0.1)\n"
+    for n, kind in enumerate(["SGD", "Adam", "AdamW", "Adagrad", "Adadelta", "RMSprop", "Rprop", "NAdam"])
+)
+GOING_ON = "".join(
+    f"if args.option{n}:\n    loss = loss + model(x).sum()\n    loss.backward()\n    continue\n"
+    for n in (1, 2, 3)
+)
+SHORT = {
+    "many ways to build one optimizer": "import torch\nmodel = torch.nn.Linear(4, 1)\n"
+    + BUILDING
+    + "for x in loader:\n    optimizer.zero_grad()\n    loss = model(x).mean()\n"
+    + shapes.indented(GOING_ON, 1)
+    + "    loss.backward()\n    optimizer.step()\n",
+    "a memory that is never full": """\
+import torch
+model = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+stored, learnt = 0, 0
+for episode in range(400):
+    while True:
+        reward = env.step(model(env.state))
+"""
+    + "        reward = reward * 2 + 1 - reward / 4\n" * 30
+    + """\
+        memory[stored % 2000] = reward
+        stored += 1
+        if stored >= 2000:
+            if learnt % 100 == 0:
+                target.load_state_dict(model.state_dict())
+            learnt += 1
+            optimizer.zero_grad()
+            model(memory).mean().backward()
+            optimizer.step()
+""",
+}
+
+
+@pytest.mark.parametrize("text", programs(SHORT))
+def test_a_short_program_is_followed_to_its_end(text: str) -> None:
+    assert not explore(parse(text, "train.py")).cut_short
 
 
 MANY_PATHS = "if keep:\n    print(x)\nelse:\n    optimizer.zero_grad()\n"

@@ -15,17 +15,11 @@ CORPUS = Path(__file__).parent.parent / "corpus"
 BAD = sorted((CORPUS / "bad").glob("*.py"))
 GOOD = sorted((CORPUS / "good").glob("*.py"))
 
-LEAST_FOUND = 134
-"""So many of the 169 wrong scripts are found with certainty; the number may only grow."""
+LEAST_FOUND = 155
+"""So many of the 191 wrong scripts are found with certainty; the number may only grow."""
 
-MOST_SUSPECTED = 5
+MOST_SUSPECTED = 3
 """So many correct scripts, at most, have a possible finding; the number may only fall."""
-
-OTHER_CODE = {
-    # The model is replaced by a copy: GL403 explains it; the step without gradients is what follows from it.
-    "GL403_client_model_replaced": {("GL106", 25)},
-}
-"""Certain findings that are true and not the one that should be reported."""
 
 
 @cache
@@ -52,13 +46,8 @@ def test_nothing_is_certain_in_a_correct_script(script: Path) -> None:
 
 @pytest.mark.parametrize("script", BAD, ids=lambda script: script.stem)
 def test_what_is_certain_in_a_wrong_script_is_the_planted_mistake(script: Path) -> None:
-    assert certain(script) <= expected(script) | OTHER_CODE.get(script.stem, set())
+    assert certain(script) <= expected(script)
     assert judged(script).notes == ()
-
-
-def test_exceptions_are_still_needed() -> None:
-    scripts = {script.stem: script for script in BAD}
-    assert all(certain(scripts[name]) & findings for name, findings in OTHER_CODE.items())
 
 
 def test_most_mistakes_are_found_with_certainty() -> None:

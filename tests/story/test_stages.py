@@ -161,13 +161,15 @@ def test_a_step_that_never_came_is_replaced_by_the_first(tmp_path: Path) -> None
     assert story.stages
 
 
-def test_two_optimizers_in_one_turn_are_shown_together(tmp_path: Path) -> None:
+@pytest.mark.parametrize("loaded", [True, False])
+def test_two_optimizers_in_one_turn_are_shown_together(tmp_path: Path, *, loaded: bool) -> None:
     def adversaries() -> None:
         torch.manual_seed(0)
         maker, judge = nn.Linear(2, 2), nn.Linear(2, 1)
         first = torch.optim.SGD(judge.parameters(), lr=0.01)
         second = torch.optim.SGD(maker.parameters(), lr=0.01)
-        for x in DataLoader(torch.randn(12, 2), batch_size=4):
+        data = torch.randn(12, 2)
+        for x in DataLoader(data, batch_size=4) if loaded else data.split(4):
             first.zero_grad()
             (judge(x) - judge(maker(x).detach())).mean().backward()
             first.step()
@@ -176,10 +178,13 @@ def test_two_optimizers_in_one_turn_are_shown_together(tmp_path: Path) -> None:
             second.step()
 
     story = story_of(adversaries, tmp_path)
-    assert [s.kind for s in story.stages if s.kind in ("data", "zero", "backward", "step")] == [
-        *["data", "zero", "backward", "step"],
+    assert [s.kind for s in story.stages if s.kind in ("zero", "backward", "step")] == [
+        *["zero", "backward", "step"],
         *["zero", "backward", "step"],
     ]
+    lines = [s.line for s in story.stages if s.kind != "data"]
+    assert lines == sorted(lines)
+    assert story.layers
 
 
 def test_an_evaluations_batches_are_no_part_of_a_step(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from gradledger.ledger.books import Balance, Books
-from gradledger.ledger.events import AccountOpened
 from gradledger.ledger.journal import Entry
 from gradledger.ledger.record import dataclass, replace
 from gradledger.ledger.site import Site
@@ -14,6 +13,9 @@ from gradledger.rules.catalogue import catalogue
 from gradledger.rules.draft import Draft, Numbers
 from gradledger.rules.finding import Certainty, Finding
 from gradledger.rules.rule import Rule
+
+KINDS_AT_ONE_PLACE = 64
+"""So many kinds of entries or windows with one mistake at one place are counted apart."""
 
 
 @dataclass(slots=True, eq=False)
@@ -80,14 +82,13 @@ class Auditor:
         self.rules = tuple(catalogue() if rules is None else rules)
         self.alarm = alarm
         self._counts: list[Count] = []
+        self._kinds: dict[tuple[str, Site | None, Certainty, int | None], list[Count]] = {}
         self._entry_rules = [r for r in self.rules if type(r).on_entry is not Rule.on_entry]
         self._window_rules = [r for r in self.rules if type(r).on_window is not Rule.on_window]
         self._books_rules = [r for r in self.rules if type(r).on_books is not Rule.on_books]
 
     def on_entry(self, entry: Entry) -> tuple[Count, ...]:
         """What the rules say of a new kind of entry."""
-        if isinstance(entry.event, AccountOpened):
-            return ()
         return self._kept((rule, draft) for rule in self._entry_rules for draft in rule.on_entry(entry))
 
     def on_window(self, window: Window) -> tuple[Count, ...]:
@@ -120,8 +121,18 @@ class Auditor:
         counts: dict[tuple[str, Site | None, Certainty], Count] = {}
         for rule, draft in drafts:
             counts.setdefault((rule.code, draft.site, draft.certainty), Count(rule, draft))
-        self._counts += counts.values()
-        return tuple(counts.values())
+        return tuple(map(self._counted, counts.values()))
+
+    def _counted(self, count: Count) -> Count:
+        """The count itself; of a program that never repeats itself, one for all further kinds at a place."""
+        draft = count.draft
+        place = count.rule.code, draft.site, draft.certainty, draft.optimizer
+        known = self._kinds.setdefault(place, [])
+        if len(known) == KINDS_AT_ONE_PLACE:
+            return known[-1]
+        known.append(count)
+        self._counts.append(count)
+        return count
 
     def _statements(self, books: Books) -> Iterator[_Statement]:
         drafts = [(count.rule, count.draft, count.numbers()) for count in self._counts if count.count]

@@ -65,7 +65,11 @@ def read_baseline(path: Path) -> Baseline:
     import json
 
     try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise BaselineError(f"baseline {path}: is no file")
         whole = json.loads(path.read_text(encoding="utf-8"))
+    except BaselineError:
+        raise
     except FileNotFoundError as error:
         raise BaselineError(f"baseline {path}: does not exist; --write-baseline FILE writes one") from error
     except OSError as error:

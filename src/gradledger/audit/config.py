@@ -98,6 +98,8 @@ def _table(place: str) -> Mapping[str, object] | None:
         raise ConfigError(_path(place), None, f"cannot be read: {error.strerror}") from error
     except ValueError as error:
         raise ConfigError(_path(place), None, f"is not valid TOML: {' '.join(str(error).split())}") from error
+    except RecursionError as error:
+        raise ConfigError(_path(place), None, "is nested too deeply") from error
     tool = whole.get("tool")
     table = tool.get("gradledger") if isinstance(tool, dict) else None
     if table is not None and not isinstance(table, dict):

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 
 from gradledger.audit.place import slashed
+from gradledger.audit.wildcards import ANY, FOLDERS, expression
 
 
 def matches(pattern: str, path: str, root: str) -> bool:
@@ -26,7 +27,14 @@ def matches(pattern: str, path: str, root: str) -> bool:
 @cache
 def _regex(pattern: str) -> re.Pattern[str]:
     pieces = re.split(r"(\*\*/|\*\*|\*|\?)", pattern)
-    meaning = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    return re.compile(
-        "".join(meaning.get(piece, re.escape(piece)) for piece in pieces) + "(?:/.*)?", re.DOTALL
-    )
+    tokens: list[tuple[str, bool]] = []
+    for number, piece in enumerate(pieces):
+        if number % 2:
+            after_slash = not tokens or tokens[-1][0] in ("/", FOLDERS)
+            if piece == FOLDERS and not after_slash:
+                tokens += [(ANY, True), ("/", False)]
+            else:
+                tokens.append(("[^/]", False) if piece == "?" else (piece, True))
+        else:
+            tokens += [(re.escape(letter), False) for letter in piece]
+    return re.compile(expression(tokens) + "(?:/.*)?", re.DOTALL)

@@ -139,9 +139,7 @@ def _fields(text: str, at: int) -> tuple[dict[str, tuple[int, object]], int]:
 
 
 def _items(text: str, at: int) -> list[tuple[int, int, object]]:
-    """The items of an array, each with its beginning and its end."""
-    if text[at : at + 1] != "[":
-        raise json.JSONDecodeError("Expecting a list", text, at)
+    """The items of the array that begins there, each with its beginning and its end."""
     found: list[tuple[int, int, object]] = []
     at = _space(text, at + 1)
     while text[at : at + 1] != "]" or found:

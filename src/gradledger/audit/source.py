@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from functools import lru_cache
 
+from gradledger.audit.reach import content
+
 _held: dict[tuple[str, int | None], tuple[str, ...]] = {}
 """Texts that stand in no file, or not yet: standard input, a repair before it is written."""
 
@@ -22,12 +24,8 @@ def source_lines(path: str, cell: int | None = None) -> tuple[str, ...]:
     linecache = sys.modules.get("linecache")  # loads much, and holds nothing before others use it
     if linecache is not None and path in linecache.cache:  # also cells that exist only in memory
         return tuple(line.rstrip("\r\n") for line in linecache.getlines(path))
-    try:
-        with open(path, "rb") as file:
-            raw = file.read()
-    except (OSError, ValueError):
-        return ()
-    return _split(_decoded(raw))
+    raw = content(path)
+    return () if raw is None else _split(_decoded(raw))
 
 
 def source_line(path: str, line: int, cell: int | None = None) -> str:
@@ -91,7 +89,10 @@ def _decoded(raw: bytes) -> str:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
     except SyntaxError:
         encoding = "utf-8"
-    return raw.decode(encoding, errors="replace").removeprefix("\ufeff")
+    try:
+        return raw.decode(encoding, errors="replace").removeprefix("\ufeff")
+    except (LookupError, ValueError):  # rot13 and the like are no encodings of text
+        return raw.decode("utf-8", errors="replace").removeprefix("\ufeff")
 
 
 def _split(text: str) -> tuple[str, ...]:
@@ -103,10 +104,12 @@ def _split(text: str) -> tuple[str, ...]:
 def _cells(path: str) -> dict[int, tuple[str, ...]]:
     from gradledger.audit.notebook_cells import NotebookError, notebook_cells
 
+    raw = content(path)
+    if raw is None:
+        return {}
     try:
-        with open(path, encoding="utf-8-sig") as file:
-            cells = notebook_cells(file.read())
-    except (OSError, ValueError, NotebookError):
+        cells = notebook_cells(raw.decode("utf-8-sig"))
+    except (ValueError, NotebookError):
         return {}
     return {cell.number: _split(cell.text) for cell in cells.code}
 
@@ -116,11 +119,13 @@ def _json_lines(path: str) -> dict[tuple[int, int], int]:
     """For each line of each cell the line of the JSON text that it begins on."""
     from gradledger.audit.notebook_cells import NotebookError, notebook_cells
 
+    raw = content(path)
+    if raw is None:
+        return {}
     try:
-        with open(path, "rb") as file:
-            text = file.read().decode("utf-8-sig")
+        text = raw.decode("utf-8-sig")
         cells = notebook_cells(text)
-    except (OSError, ValueError, NotebookError):
+    except (ValueError, NotebookError):
         return {}
     found: dict[tuple[int, int], int] = {}
     row, seen = 1, 0

@@ -88,10 +88,10 @@ def _comments(site: Site) -> dict[int, str]:
 
 
 def _comments_at(site: Site) -> Iterator[tuple[int, str]]:
-    written = _comments(site)
-    for line in range(site.line, max(site.line, site.end_line) + 1):
-        if line in written:
-            yield line, written[line]
+    last = max(site.line, site.end_line)
+    for line, comment in _comments(site).items():
+        if site.line <= line <= last:
+            yield line, comment
 
 
 def _words(order: str) -> list[str]:

@@ -28,7 +28,9 @@ class Cache:
     def __init__(self, folder: str, cwd: str) -> None:
         self._folder = folder
         self._cwd = cwd
-        self._writable: bool | None = None
+        # A repository may bring a link of this name, to a folder where nobody wants our files.
+        foreign = os.path.islink(folder) and not os.environ.get(VARIABLE)
+        self._writable: bool | None = False if foreign else None
         self._maker = _digest(__version__, sys.version, cwd, *_own_files())
 
     def recall(self, path: str, raw: bytes, neighbours: Neighbours) -> Outcome | None:

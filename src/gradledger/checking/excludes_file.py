@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 
+from gradledger.audit.reach import content
+
 _SECTION = re.compile(r"\s*\[\s*([\w.-]+)\s*(?:\"[^\"]*\"\s*)?\]")
 _KEY = re.compile(r"\s*excludesfile\s*=\s*(.*)", re.IGNORECASE)
 
@@ -25,11 +27,10 @@ def excludes_file(top: str) -> str | None:
 
 def _said(config: str) -> str | None:
     """What a configuration file says about it; None if nothing."""
-    try:
-        with open(config, encoding="utf-8", errors="surrogateescape") as file:
-            lines = file.read().splitlines()
-    except OSError:
+    raw = content(config)
+    if raw is None:
         return None
+    lines = raw.decode("utf-8", "surrogateescape").splitlines()
     section, found = "", None
     for line in lines:
         head = _SECTION.match(line)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from gradledger.audit.wildcards import ANY, FOLDERS, STAR, expression
+
 _POSIX_CLASSES = {
     "alnum": "0-9A-Za-z",
     "alpha": "A-Za-z",
@@ -68,10 +70,10 @@ def _rule(line: str) -> Rule | None:
     folders_only = pattern.endswith("/")
     pattern = pattern[: len(pattern) - folders_only]
     by_name = "/" not in pattern
-    expression = _expression(pattern.removeprefix("/"), by_name=by_name)
-    if not pattern or expression is None:
+    written = _expression(pattern.removeprefix("/"), by_name=by_name)
+    if not pattern or written is None:
         return None
-    return Rule(re.compile(expression, re.DOTALL), by_name, folders_only, keeps)
+    return Rule(re.compile(written, re.DOTALL), by_name, folders_only, keeps)
 
 
 def _without_trailing_spaces(line: str) -> str:
@@ -86,7 +88,7 @@ def _without_trailing_spaces(line: str) -> str:
 
 def _expression(pattern: str, *, by_name: bool) -> str | None:
     """The pattern as a regular expression; None if it can never match."""
-    parts: list[str] = []
+    parts: list[tuple[str, bool]] = []
     any_one = "." if by_name else "[^/]"
     at = 0
     while at < len(pattern):
@@ -94,37 +96,37 @@ def _expression(pattern: str, *, by_name: bool) -> str | None:
         if character == "\\":
             if at + 1 == len(pattern):
                 return None
-            parts.append(re.escape(pattern[at + 1]))
+            parts.append((re.escape(pattern[at + 1]), False))
             at += 2
         elif character == "?":
-            parts.append(any_one)
+            parts.append((any_one, False))
             at += 1
         elif character == "*":
             stop = at
             while pattern[stop : stop + 1] == "*":
                 stop += 1
             part, at = _stars(pattern, at, stop, by_name=by_name)
-            parts.append(part)
+            parts.append((part, True))
         elif character == "[":
             bracket = _bracket(pattern, at, by_name=by_name)
             if bracket is None:
                 return None
-            parts.append(bracket[0])
+            parts.append((bracket[0], False))
             at = bracket[1]
         else:
-            parts.append(re.escape(character))
+            parts.append((re.escape(character), False))
             at += 1
-    return "".join(parts)
+    return expression(parts)
 
 
 def _stars(pattern: str, at: int, stop: int, *, by_name: bool) -> tuple[str, int]:
     """Stars from `at` to `stop`: two or more that fill the space between slashes match any folders."""
-    if by_name:
-        return ".*", stop
+    if by_name:  # a name has no slash
+        return STAR, stop
     fills = (at == 0 or pattern[at - 1] == "/") and pattern[stop : stop + 1] in ("", "/")
     if stop - at < 2 or not fills:
-        return "[^/]*", stop
-    return ("(?:.*/)?", stop + 1) if pattern[stop : stop + 1] else (".*", stop)
+        return STAR, stop
+    return (FOLDERS, stop + 1) if pattern[stop : stop + 1] else (ANY, stop)
 
 
 def _bracket(pattern: str, at: int, *, by_name: bool) -> tuple[str, int] | None:

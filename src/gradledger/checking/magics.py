@@ -12,6 +12,7 @@ _KEEPS_BODY = frozenset(
     {
         "capture",
         "debug",
+        "gradledger",
         "heat",
         "ipytest",
         "lprun",

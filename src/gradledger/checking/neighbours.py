@@ -20,6 +20,7 @@ class Neighbours:
     def __init__(self, cwd: str) -> None:
         self._cwd = cwd
         self._found: dict[tuple[str, str], str | None] = {}
+        self._placed: dict[tuple[str, str, int], str | None] = {}
         self._bases: dict[str, tuple[str, ...]] = {}
         self._texts: dict[str, tuple[str, bytes] | None] = {}
         self.asked: dict[Question, str | None] = {}
@@ -33,9 +34,15 @@ class Neighbours:
 
     def where(self, name: str, importer: str, level: int) -> str | None:
         """The path of a module's source."""
-        folder = os.path.dirname(os.path.join(self._cwd, importer))
+        key = name, os.path.dirname(importer), level
+        if key not in self._placed:
+            self._placed[key] = self._search(*key)
+        return self._placed[key]
+
+    def _search(self, name: str, importing: str, level: int) -> str | None:
+        folder = os.path.join(self._cwd, importing) if importing else self._cwd
         if level:
-            for _ in range(level - 1):
+            for _ in range(min(level - 1, folder.count(os.sep))):  # above the top is the top
                 folder = os.path.dirname(folder)
             return self._below(folder, name)
         if not name:

@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterable
 
 from gradledger.audit.auditor import Auditor
 from gradledger.checking.spoken import spoken
+from gradledger.ledger.events import AccountTaken, BackwardRan
 from gradledger.ledger.journal import Journal
 from gradledger.ledger.record import dataclass, replace
 from gradledger.rules.finding import Certainty, Finding
-from gradledger.static.explore import MOST_PATHS, Exploration, Trace, explore, parse
-from gradledger.static.imports import imports_passes
+from gradledger.static.explore import MOST_PATHS, Exploration, Trace, explore
+from gradledger.static.imported_passes import imports_passes
+from gradledger.static.parsed import parse
 from gradledger.static.unit import Unit
 
 FindModule = Callable[[str, str, int], "tuple[str, str] | None"]
@@ -44,6 +46,13 @@ _NEEDS_THE_END = frozenset(
 _UNLINKED = frozenset({"GL106", "GL309", "GL401", "GL402", "GL403", "GL404"})
 """Rules that need to know which optimizer holds which parameters."""
 
+_MIXED_UP = frozenset({"GL101", "GL102", "GL103", "GL105", "GL304"})
+"""Rules that take a pass meant for one optimizer for another's, where it is guessed whom it reaches."""
+
+
+_WHOLE = frozenset({"GL402", "GL404"})
+"""What never happens in a program: a path on which it does not happen says nothing of the others."""
+
 
 class ProgramError(Exception):
     """The text is no program that can be read: at which line, and why."""
@@ -69,15 +78,15 @@ def check_program(text: str, path: str, find_module: FindModule | None = None) -
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            unit = parse(text, path)
+            unit = parse(text, path, keep=False)
     except SyntaxError as error:
         raise ProgramError(error.lineno or 1, error.msg) from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise ProgramError(1, str(error) or type(error).__name__) from None
     if _OTHERS.search(text) or not (_TORCH.search(text) or _imports_all_of_torch(unit, find_module)):
         return Judged(())
-    passes = "backward" in text or imports_passes(unit, find_module)
-    if not passes and "zero_grad" not in text:
+    passes = unit.differentiates or imports_passes(unit, find_module)
+    if not passes and "zero_grad" not in unit.code:
         return Judged(())
     exploration = explore(unit, find_module)
     findings = judge(exploration.traces)
@@ -124,20 +133,26 @@ def judge(traces: Iterable[Trace]) -> list[Finding]:
         journal.post_all(trace.events)
         ran = {(e.site.path, e.site.line) for e in trace.events if e.site is not None}
         lines.append(ran | trace.lines)
+        passed = any(isinstance(event, BackwardRan) for event in trace.events)
         for finding in auditor.findings(journal.books):
             if (trace.ambiguous or trace.start.function) and finding.code in _UNLINKED:
                 continue
             if finding.code in trace.unlinked or (finding.code == "GL106" and trace.guessed):
                 continue
+            if finding.code == "GL304" and not passed:
+                continue  # a clip before a pass that was not seen to reach anything
             place = f"{finding.code}:{finding.site.path}:{finding.site.line}"
             unfinished = trace.cut_short and finding.code in _NEEDS_THE_END
-            if unfinished or finding.code in trace.doubts or place in trace.doubts:
+            several = sum(isinstance(event, AccountTaken) for event in trace.events) > 1
+            mixed = trace.ambiguous and several and finding.code in _MIXED_UP
+            if unfinished or mixed or finding.code in trace.doubts or place in trace.doubts:
                 finding = replace(finding, certainty=Certainty.POSSIBLE)
             finding = spoken(finding, trace.scale)
             said.setdefault((finding.code, finding.site.path, finding.site.line), []).append(
                 (number, finding)
             )
     findings = _one_for_a_cause([_joined(statements, lines) for statements in said.values()])
+    findings = [f for f in findings if f.certainty is Certainty.CERTAIN or f.code not in _WHOLE]
     return sorted(findings, key=lambda f: (f.site.path, f.site.line, f.code))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from gradledger.checking.outcome import Outcome, Outcomes
 from gradledger.checking.problem import Problem
@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
 
 def check_paths(
-    paths: Iterable[str], cwd: str, *, excluded: Excluded | None = None, cached: bool = False
+    paths: Iterable[str],
+    cwd: str,
+    *,
+    excluded: Excluded | None = None,
+    cached: bool = False,
+    tick: Callable[[], None] | None = None,
 ) -> Outcomes:
     """Check all files at and below the paths; a file that is met twice is checked once."""
     seen: set[str] = set()
@@ -41,13 +46,15 @@ def check_paths(
         else:
             outcomes += _without_training(path, raw)
     if jobs:
-        for place, outcome in zip(places, _checked(jobs, cwd, cached=cached), strict=True):
+        for place, outcome in zip(places, _checked(jobs, cwd, tick, cached=cached), strict=True):
             outcomes[place] = outcome
     told = (o for o in outcomes if o is not None and (o.findings or o.notes or o.problems))
     return Outcomes(len(seen), tuple(told))
 
 
-def _checked(jobs: list[tuple[str, bytes]], cwd: str, *, cached: bool) -> list[Outcome]:
+def _checked(
+    jobs: list[tuple[str, bytes]], cwd: str, tick: Callable[[], None] | None, *, cached: bool
+) -> list[Outcome]:
     from gradledger.checking.workers import check_all
 
     cache = None
@@ -55,7 +62,7 @@ def _checked(jobs: list[tuple[str, bytes]], cwd: str, *, cached: bool) -> list[O
         from gradledger.checking.cache import Cache, cache_folder
 
         cache = Cache(cache_folder(cwd), cwd)
-    return check_all(jobs, cwd, cache)
+    return check_all(jobs, cwd, cache, tick)
 
 
 def _without_training(path: str, raw: bytes) -> list[Outcome]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 
+from gradledger.audit.reach import content
 from gradledger.checking.artefacts import skipped_by_content, skipped_by_name
 from gradledger.checking.excludes_file import excludes_file
 from gradledger.checking.gitignore import IgnoreFile, is_ignored, read_rules
@@ -18,7 +19,8 @@ Excluded = Callable[[str], bool]
 def source_files(root: str, excluded: Excluded | None = None) -> Iterator[str | Problem]:
     """All source files below a folder, given by its absolute path; what cannot be listed is a problem.
 
-    Links to folders are not followed, so no loop can catch us.
+    Links to folders are not followed, so no loop can catch us; nor are links to files that lie elsewhere,
+    which nobody has named.
     """
     return _walk(root, _above(root), excluded)
 
@@ -27,6 +29,7 @@ def _walk(
     folder: str, ignoring: tuple[IgnoreFile, ...], excluded: Excluded | None
 ) -> Iterator[str | Problem]:
     waiting: list[tuple[str, tuple[IgnoreFile, ...]]] = [(folder, ignoring)]
+    inside = os.path.join(os.path.realpath(folder), "")
     while waiting:
         here, ignoring = waiting.pop()
         try:
@@ -42,7 +45,7 @@ def _walk(
             ignoring = (*ignoring, *_ignore_file(here, ".gitignore"))
         folders: list[tuple[str, tuple[IgnoreFile, ...]]] = []
         for entry in entries:
-            kind = _kind(entry)
+            kind = _kind(entry, inside)
             if kind is None:
                 continue
             if isinstance(kind, Problem):
@@ -64,13 +67,14 @@ def _name(entry: os.DirEntry[str]) -> str:
     return entry.name
 
 
-def _kind(entry: os.DirEntry[str]) -> str | Problem | None:
+def _kind(entry: os.DirEntry[str], inside: str) -> str | Problem | None:
     """`folder`, `file`, or None for what is not looked at."""
     name = entry.name
     try:
         if name.endswith(ENDINGS):
             if entry.is_file():
-                return "file"
+                own = not entry.is_symlink() or os.path.realpath(entry.path).startswith(inside)
+                return "file" if own else None
             if entry.is_symlink() and not os.path.exists(entry.path):
                 return Problem(entry.path, 1, "is a link to nothing")
         if entry.is_dir(follow_symlinks=False) and not skipped_by_name(name):
@@ -103,10 +107,7 @@ def _above(root: str) -> tuple[IgnoreFile, ...]:
 
 
 def _ignore_file(folder: str, name: str) -> tuple[IgnoreFile, ...]:
-    try:
-        with open(os.path.join(folder, name), encoding="utf-8", errors="surrogateescape") as file:
-            rules = read_rules(file.read())
-    except OSError:
-        return ()
+    raw = content(os.path.join(folder, name))
+    rules = () if raw is None else read_rules(raw.decode("utf-8", "surrogateescape"))
     place = folder.replace(os.sep, "/")
     return (IgnoreFile(place.rstrip("/") + "/", rules),) if rules else ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from gradledger.checking.neighbours import Neighbours
 from gradledger.checking.outcome import Outcome
@@ -42,21 +42,32 @@ class Checker:
         return outcome
 
 
-def check_all(jobs: Sequence[Job], cwd: str, cache: Cache | None) -> list[Outcome]:
-    """The outcomes in the order of the jobs."""
+def check_all(
+    jobs: Sequence[Job], cwd: str, cache: Cache | None, tick: Callable[[], None] | None = None
+) -> list[Outcome]:
+    """The outcomes in the order of the jobs; `tick` is called for each that had to be made."""
+    told = tick or _nothing
     checker = Checker(cwd, cache)
     known = [checker.recall(job) for job in jobs]
     left = [job for job, outcome in zip(jobs, known, strict=True) if outcome is None]
     fresh: list[Outcome] = []
     count = min(_processors(), len(left) // (WORTH_IT // 2))
     if count > 1:
-        fresh += _in_processes(left, count, cwd, cache)
-    fresh += [checker.check(job) for job in left[len(fresh) :]]
+        fresh += _in_processes(left, count, cwd, cache, told)
+    for job in left[len(fresh) :]:
+        fresh.append(checker.check(job))
+        told()
     ready = iter(fresh)
     return [next(ready) if outcome is None else outcome for outcome in known]
 
 
-def _in_processes(jobs: Sequence[Job], count: int, cwd: str, cache: Cache | None) -> list[Outcome]:
+def _nothing() -> None:
+    """Nobody wants to know."""
+
+
+def _in_processes(
+    jobs: Sequence[Job], count: int, cwd: str, cache: Cache | None, told: Callable[[], None]
+) -> list[Outcome]:
     """As many outcomes as processes can give; where they cannot be had, the caller does the rest."""
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
@@ -72,10 +83,13 @@ def _in_processes(jobs: Sequence[Job], count: int, cwd: str, cache: Cache | None
         return done
     try:
         # a few at a time: neighbours are read once for each process, the last ones end together
-        done += pool.map(_work, jobs, chunksize=max(1, min(8, len(jobs) // (count * 4))))
+        for outcome in pool.map(_work, jobs, chunksize=max(1, min(8, len(jobs) // (count * 4)))):
+            done.append(outcome)
+            told()
     except (BrokenProcessPool, OSError):  # killed for its memory, say
         pool.shutdown(wait=False, cancel_futures=True)
     except BaseException:
+        _hush(pool)
         pool.shutdown(wait=False, cancel_futures=True)
         for child in multiprocessing.active_children():
             if child not in others:
@@ -84,6 +98,14 @@ def _in_processes(jobs: Sequence[Job], count: int, cwd: str, cache: Cache | None
     else:
         pool.shutdown()
     return done
+
+
+def _hush(pool: object) -> None:
+    """Let the pool's own thread end in silence: it may stumble over answers that nobody waits for."""
+    import threading
+
+    manager, usual = getattr(pool, "_executor_manager_thread", None), threading.excepthook
+    threading.excepthook = lambda fault: None if fault.thread is manager else usual(fault)
 
 
 _checker: Checker | None = None

@@ -12,6 +12,7 @@ from gradledger.audit.place import shown_path
 from gradledger.checking.outcome import Outcome, Outcomes
 from gradledger.checking.tree import check_paths
 from gradledger.cli.conclude import Conclusion
+from gradledger.cli.progress import progress
 from gradledger.cli.terminal import emit, terminal
 from gradledger.cli.wishes import Wishes, absolute, wishes
 from gradledger.ledger.record import replace
@@ -70,7 +71,8 @@ def _outcomes(
     args: argparse.Namespace, paths: list[str], wanted: Wishes, given: tuple[str, bytes] | None, cwd: str
 ) -> Outcomes:
     files = [path for path in paths if path != "-"]
-    found = check_paths(files, cwd, excluded=_excluded(wanted), cached=not args.no_cache)
+    with progress("checking", "training files") as shown:
+        found = check_paths(files, cwd, excluded=_excluded(wanted), cached=not args.no_cache, tick=shown.step)
     if given is None:
         return found
     return Outcomes(found.files + 1, (_outcome_of_input(*given, cwd), *found.each))

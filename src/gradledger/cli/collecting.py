@@ -6,7 +6,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_SELDOM = 100_000
+_SELDOM = 1_000_000
 """New objects between two looks; by default it is 700, and at start-up every look finds nothing."""
 
 

@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from gradledger.cli.progress import progress
 from gradledger.cli.terminal import emit, terminal
+from gradledger.cli.usage import UsageError
 from gradledger.report.comparison_text import Comparison, comparison_text
 
 PROGRAM = Path(__file__).parent / "trace_programs" / "compare.py"
@@ -23,23 +25,30 @@ MISTAKES = {
 }
 
 
-def compare() -> int:
-    """Train all pairs in a process of its own and print what came of them."""
+def compare(report: Path | None) -> int:
+    """Train all pairs in a process of its own and print what came of them, or draw a page of it."""
     with tempfile.TemporaryDirectory(prefix="gradledger-") as folder:
         results = Path(folder) / "results.json"
-        done = subprocess.run(
-            [sys.executable, str(PROGRAM), str(results)], capture_output=True, text=True, check=False
-        )
+        with progress("training with each mistake and without"):
+            done = subprocess.run(
+                [sys.executable, str(PROGRAM), str(results)], capture_output=True, text=True, check=False
+            )
         if done.returncode:
             print(done.stderr, file=sys.stderr, end="")
-            print(
-                "gradledger trace: the comparison did not run; is PyTorch installed? "
-                "pip install 'gradledger[torch]'",
-                file=sys.stderr,
-            )
+            print("gradledger trace: the comparison did not run to its end", file=sys.stderr)
             return 2
         told = json.loads(results.read_text(encoding="utf-8"))
-    emit(comparison_text(_comparisons(told), terminal(sys.stdout)), sys.stdout)
+    comparisons, facts = _comparisons(told), terminal(sys.stdout)
+    emit(comparison_text(comparisons, facts), sys.stdout)
+    if report is not None:
+        from gradledger.audit.atomic import write_atomically
+        from gradledger.report.page.comparison_page import comparison_page
+
+        try:
+            write_atomically(report, comparison_page(comparisons))
+        except OSError as error:
+            raise UsageError(facts.prose(f"cannot write {report}: {error.strerror or error}")) from error
+        emit("\n" + facts.plain(f"the comparison as a page: {report}") + "\n", sys.stdout)
     return 0
 
 

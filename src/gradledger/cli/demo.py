@@ -5,11 +5,17 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
+import shutil
 import subprocess
 import sys
 import tempfile
-import threading
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+
+from gradledger.cli.torch_needed import need_torch
+from gradledger.cli.usage import UsageError
+from gradledger.report.waiting import Waiting
 
 NAME = "demo"
 HELP = "audit a built-in script with the classic mistakes, then its corrected version"
@@ -28,12 +34,16 @@ def run(args: argparse.Namespace) -> int:
     """Audit both scripts and compare what they trained."""
     if args.write is not None:
         return _write(args.write)
+    need_torch()
     with tempfile.TemporaryDirectory() as folder:
         results = {}
         for name in ("mistakes", "corrected"):
             report, results[name] = _audited(PROGRAMS / f"{name}.py", Path(folder) / f"{name}.json")
             print(f"\n$ gradledger run {name}.py\n{report}", flush=True)
+    if not all(results.values()):
+        raise UsageError("the scripts did not run to their end; what they said stands above")
     print(comparison(results["mistakes"], results["corrected"]))
+    print(further())
     return 0
 
 
@@ -48,7 +58,7 @@ def _write(folder: Path) -> int:
 def _audited(script: Path, results: Path) -> tuple[str, dict[str, dict[str, object]]]:
     """Run one script under audit; its report, and what its loops trained."""
     command = [sys.executable, "-m", "gradledger", "run", script.name, str(results)]
-    with _Waiting(f"auditing {script.name}"):
+    with _waiting(f"auditing {script.name}"):
         done = subprocess.run(command, cwd=script.parent, capture_output=True, text=True, check=False)
     if not results.exists():
         return done.stderr, {}
@@ -58,26 +68,46 @@ def _audited(script: Path, results: Path) -> tuple[str, dict[str, dict[str, obje
 
 def comparison(wrong: dict[str, dict[str, object]], right: dict[str, dict[str, object]]) -> str:
     """What each mistake did to the updates and to the loss."""
-    if not wrong or not right:
-        return "The scripts did not run to their end: is PyTorch installed? pip install 'gradledger[torch]'"
     width = max(map(len, wrong))
     lines = [
-        "Nothing crashed and every loss was a number. What the mistakes did to the training all the same:",
+        "Nothing crashed and every loss was a number. What the mistakes did:",
         "",
-        f"  {'mistake':<{width}}   updates (right)   final loss (right)   distance from the right weights",
+        f"  {'mistake':<{width}}  updates (right)  final loss (right)  off by",
     ]
     for name, bad in wrong.items():
         good = right[name]
         lines.append(
-            f"  {name:<{width}}   {bad['updates']:>7} ({good['updates']:>5})"
-            f"   {_number(bad['loss']):>10} ({_number(good['loss']):>5})   {_distance(bad, good):>16.0%}"
+            f"  {name:<{width}}  {bad['updates']:>7} ({good['updates']:>5})"
+            f"  {_number(bad['loss']):>10} ({_number(good['loss']):>5})  {_distance(bad, good):>6.0%}"
         )
     lines += [
         "",
-        "The distance is between the two loops' weights, relative to the norm of the right ones.",
+        "Off by: the distance of the weights from the right ones, over their norm.",
         "",
     ]
     return "\n".join(lines)
+
+
+def further() -> str:
+    """Where to go from here, as it can be typed here."""
+    here = command()
+    ways = {
+        f"{here} explain GL103": "the rule, with a wrong and a right loop",
+        f"{here} learn read 7": "the lesson about it, computed live",
+    }
+    width = max(map(len, ways))
+    lines = ["To understand one of them, GL103 for instance:"]
+    return "\n".join([*lines, *(f"  {way:<{width}}  {about}" for way, about in ways.items()), ""])
+
+
+def command() -> str:
+    """How this gradledger is started: by its name if the shell finds it, else by its path."""
+    beside = Path(sys.executable).with_name("gradledger")
+    found = shutil.which("gradledger")
+    if found is not None and (not beside.exists() or os.path.samefile(found, beside)):
+        return "gradledger"
+    python = os.path.relpath(beside if beside.exists() else sys.executable)
+    return python if beside.exists() else f"{python} -m gradledger"
 
 
 def _number(value: object) -> str:
@@ -93,32 +123,8 @@ def _distance(one: dict[str, object], other: dict[str, object]) -> float:
     return gap / math.sqrt(sum(y * y for y in b))
 
 
-class _Waiting:
-    """A bar that moves while something runs; only on a terminal."""
-
-    def __init__(self, what: str) -> None:
-        self._what = what
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._move, daemon=True)
-
-    def __enter__(self) -> None:
-        """Begin to move."""
-        if sys.stderr.isatty():
-            self._thread.start()
-        else:
-            print(f"{self._what} ...", file=sys.stderr, flush=True)
-
-    def __exit__(self, *_: object) -> None:
-        """Take the bar away."""
-        self._done.set()
-        if self._thread.is_alive():
-            self._thread.join()
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
-    def _move(self) -> None:
-        width, at = 24, 0
-        while not self._done.wait(0.1):
-            at = (at + 1) % (2 * width)
-            left = at if at < width else 2 * width - at
-            bar = "-" * left + "=" * 4 + "-" * (width - left)
-            print(f"\r{self._what}  [{bar}]", end="", file=sys.stderr, flush=True)
+def _waiting(what: str) -> AbstractContextManager[object]:
+    if sys.stderr.isatty():
+        return Waiting(what, sys.stderr)
+    print(f"{what} ...", file=sys.stderr, flush=True)
+    return nullcontext()

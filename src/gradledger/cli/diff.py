@@ -6,6 +6,8 @@ import argparse
 import os
 import sys
 
+from gradledger.cli.sources import add_sources, confined
+
 NAME = "diff"
 HELP = "compare two recorded runs: findings gone and new, counts, windows"
 
@@ -15,6 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("before", metavar="BEFORE", help="a recording")
     parser.add_argument("after", metavar="AFTER", help="another")
     parser.add_argument("--exit-zero", action="store_true", help="new findings do not change the exit code")
+    add_sources(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -31,7 +34,8 @@ def run(args: argparse.Namespace) -> int:
             emit(facts.prose(f"note: {path}: {note}") + "\n", sys.stderr)
         return Side(os.path.basename(path), told.answer, told.books)
 
-    before, after = side(args.before), side(args.after)
+    with confined(args, args.before, args.after):
+        before, after = side(args.before), side(args.after)
     comparison = compared(before, after)
     emit(comparison_text(comparison, before, after, facts), sys.stdout)
     return 1 if comparison.fails and not args.exit_zero else 0

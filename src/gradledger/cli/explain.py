@@ -5,6 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gradledger.report.style import StreamFacts
+    from gradledger.rules.rule import Rule
+
 NAME = "explain"
 HELP = "explain a rule, with a wrong and a right example"
 
@@ -32,5 +37,19 @@ def run(args: argparse.Namespace) -> int:
                 terminal(sys.stderr).plain(f"{UnknownRuleError(args.rule)}; see gradledger rules")
             )
         rules = (rule,)
-    emit(f"\n{'-' * facts.width}\n\n".join(rule_text(rule, facts) for rule in rules), sys.stdout)
+    emit(
+        f"\n{'-' * facts.width}\n\n".join(rule_text(rule, facts) + _lessons(rule, facts) for rule in rules),
+        sys.stdout,
+    )
     return 0
+
+
+def _lessons(rule: Rule, facts: StreamFacts) -> str:
+    """Where the course explains the rule."""
+    from gradledger.lessons.linking import lessons_about
+
+    found = lessons_about(rule.code)
+    return "".join(
+        f"To see it happen:  gradledger learn read {number}  ({facts.plain(title)})\n"
+        for number, title in found
+    )

@@ -23,6 +23,7 @@ from gradledger.cli.conclude import CANNOT_WRITE, Conclusion
 from gradledger.cli.terminal import emit, terminal
 from gradledger.cli.wishes import Wishes
 from gradledger.ledger.record import replace
+from gradledger.report.plain import harmless
 from gradledger.rules.finding import Finding
 from gradledger.rules.wording import times
 
@@ -90,7 +91,7 @@ def _show(
     cwd = conclude.facts.cwd
     for repair in changed:
         name = shown_path(repair.path, cwd)
-        emit(difference(repair.path, name, repair.before, repair.after), sys.stdout)
+        emit(difference(repair.path, harmless(name), repair.before, repair.after), sys.stdout, exact=True)
     count = sum(len(repair.fixed) for repair in changed)
     emit(f"--fix would repair {times(count, 'finding')} in {times(len(changed), 'file')}\n", sys.stderr)
     answer = answer_of(outcomes, args.format, cwd)

@@ -37,8 +37,9 @@ def run(args: argparse.Namespace) -> int:
 
     try:
         listener = socket.create_server(address)
-    except OSError as error:
-        raise UsageError(f"cannot listen at {args.tcp}: {error.strerror or error}") from error
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(f"cannot listen at {args.tcp}: {reason}") from error
     with listener:
         print(
             f"gradledger lsp: listening at {address[0]}:{listener.getsockname()[1]}",
@@ -54,6 +55,6 @@ def _address(text: str) -> tuple[str, int]:
     from gradledger.cli.usage import UsageError
 
     host, _, port = text.rpartition(":")
-    if not host or not port.isascii() or not port.isdigit() or int(port) > 65535:
+    if not host or not port.isascii() or not port.isdigit() or len(port) > 5 or int(port) > 65535:
         raise UsageError(f"--tcp {text}: must be HOST:PORT, such as 127.0.0.1:2087")
     return host, int(port)

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
+from typing import NoReturn
 
 from gradledger._version import __version__
 from gradledger.cli.collecting import seldom
@@ -41,21 +42,27 @@ def _command(name: str, rest: list[str], *, alone: bool) -> int:
         return quietly(lambda: _run(chosen, rest))
 
 
-def _run(command: Command, argv: list[str]) -> int:
-    parser = argparse.ArgumentParser(
+def parser_of(command: Command) -> argparse.ArgumentParser:
+    """What reads a command's arguments, and tells of them."""
+    parser = _Parser(
         prog=f"gradledger {command.NAME}",
         description=command.HELP,
         allow_abbrev=False,
         formatter_class=_formatter,
     )
     command.add_arguments(parser)
+    return parser
+
+
+def _run(command: Command, argv: list[str]) -> int:
+    parser = parser_of(command)
     ours = getattr(command, "ours", len)(argv)
     args = parser.parse_args(argv[:ours])
     args.rest = argv[ours:]
     try:
         return command.run(args)
     except UsageError as error:
-        print(f"gradledger {command.NAME}: {error}", file=sys.stderr)
+        _say(f"gradledger {command.NAME}: {error}")
         return 2
 
 
@@ -73,7 +80,7 @@ def _top() -> argparse.ArgumentParser:
     known = commands()
     width = max(map(len, known), default=0)
     listing = "\n".join(f"  {entry.name:<{width}}  {entry.summary}" for entry in known.values())
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="gradledger",
         usage="gradledger [-h] [--version] COMMAND ...",
         description="Keeps the books on PyTorch gradients.",
@@ -87,5 +94,21 @@ def _top() -> argparse.ArgumentParser:
 
 def _unknown(name: str) -> int:
     shown = name.encode("unicode_escape").decode("ascii")
-    print(f'gradledger: no command "{shown}" (there are: {", ".join(commands())})', file=sys.stderr)
+    _say(f'gradledger: no command "{shown}" (there are: {", ".join(commands())})')
     return 2
+
+
+def _say(words: str) -> None:
+    """One line of error, in which nothing is obeyed by a terminal: a file may have any name."""
+    from gradledger.cli.terminal import emit
+    from gradledger.report.plain import harmless
+
+    emit(harmless(words) + "\n", sys.stderr)
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """The usual end, with what was typed made harmless."""
+        from gradledger.report.plain import harmless
+
+        super().error(harmless(message))

@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from typing import Literal
 
 from gradledger.audit.answer import Answer
 from gradledger.audit.atomic import write_atomically
+from gradledger.audit.reach import within
+from gradledger.cli.progress import progress
 from gradledger.cli.repairs import with_repairs
+from gradledger.cli.usage import UsageError
 from gradledger.ledger.events import RunEnded
 from gradledger.ledger.record import dataclass, replace
 from gradledger.ledger.recording import RecordingError
@@ -30,7 +34,8 @@ class Page:
         """Write it; what goes wrong is an OSError."""
         try:
             if os.path.exists(self.recording):
-                told = retold(self.recording, cwd)
+                with progress("reading the run", "events") as shown:
+                    told = retold(self.recording, cwd, shown.counted)
             else:  # a program that never imports torch leaves none
                 told = retell([RunEnded(None)], cwd)
         except RecordingError as error:
@@ -47,12 +52,20 @@ class Page:
 
 def write_page(told: Retold, answer: Answer, output: Path, name: str, cwd: str) -> None:
     """Write it, never half of it."""
-    write_atomically(output, page(told, answer, name, cwd))
+    with progress("writing the page"):
+        write_atomically(output, page(told, answer, name, cwd))
 
 
-def script_of(answer: Answer, fallback: str) -> str:
-    """A name for the run: the file most findings are in, else what it was called."""
-    return os.path.basename(answer.findings[0].site.path) if answer.findings else fallback
+def write_image(told: Retold, answer: Answer, output: Path, name: str, form: Literal["png", "svg"]) -> None:
+    """Write the timeline as a picture, never half of it."""
+    from gradledger.report.timeline_image import NoPlotsError, timeline_image
+
+    try:
+        with progress("drawing"):
+            image = timeline_image(told, answer, name, form)
+    except NoPlotsError as error:
+        raise UsageError(str(error)) from error
+    write_atomically(output, image)
 
 
 def with_notes(answer: Answer, recording: str) -> Answer:
@@ -66,9 +79,12 @@ def with_notes(answer: Answer, recording: str) -> Answer:
     for path in paths:
         if path.startswith("<"):
             continue
+        if not within(path):
+            notes.append(f"{path} lies elsewhere; --sources FOLDER lets its lines be shown")
+            continue
         try:
             if os.path.getmtime(path) > written:
                 notes.append(f"{os.path.basename(path)} was changed after this run; lines may have moved")
-        except OSError:
+        except (OSError, ValueError):
             notes.append(f"{path} is not here; its lines cannot be shown")
     return replace(answer, notes=(*answer.notes, *notes))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from gradledger.audit.answer import Answer
+from gradledger.audit.reach import content
 from gradledger.ledger.record import replace
 from gradledger.rules.finding import Finding, Fix
 
@@ -30,11 +33,13 @@ def _place(finding: Finding) -> tuple[str, str, int, int | None]:
 
 
 def _checked(path: str) -> tuple[Finding, ...]:
+    raw = content(path, LARGEST)
+    return () if raw is None else _found(path, raw)
+
+
+@lru_cache(maxsize=MOST)
+def _found(path: str, raw: bytes) -> tuple[Finding, ...]:
+    """A live page asks again and again."""
     from gradledger.checking.one_file import check_file
 
-    try:
-        with open(path, "rb") as file:
-            raw = file.read(LARGEST + 1)
-    except (OSError, ValueError):
-        return ()
-    return () if len(raw) > LARGEST else check_file(path, raw, None).findings
+    return check_file(path, raw, None).findings

@@ -16,7 +16,10 @@ HELP = "run a script under audit; findings come on stderr at the end"
 RUNS_USER_CODE = True
 
 WITH_VALUE = frozenset(
-    {"--format", "--output", "--save", "--report", "--select", "--ignore", "--baseline", "--write-baseline"}
+    {
+        *("--format", "--output", "--save", "--report", "--port"),
+        *("--select", "--ignore", "--baseline", "--write-baseline"),
+    }
 )
 """Our options that take the next argument; a test compares this with the parser."""
 
@@ -33,6 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", metavar="FILE", help="write the report to FILE instead of stderr")
     parser.add_argument("--save", metavar="RECORDING", help="save everything the ledger saw to RECORDING")
     parser.add_argument("--report", metavar="FILE.html", help="show the run as an HTML page in FILE.html")
+    parser.add_argument("--live", action="store_true", help="serve that page on this machine during the run")
+    parser.add_argument("--port", type=int, default=0, metavar="N", help="for --live; default: a free one")
     parser.add_argument(
         "--fail-fast", action="store_true", help="raise an exception in the script at the first certain error"
     )
@@ -81,15 +86,31 @@ def target(rest: list[str]) -> tuple[Literal["script", "module"], str, list[str]
 
 def run(args: argparse.Namespace) -> int:
     """Settle everything about the report, then hand over to the host."""
+    from gradledger.cli.torch_needed import need_torch
+
     kind, name, rest = target(args.rest)
-    conclude = conclusion(args, Path(name).parent if kind == "script" else Path())
+    folder = Path(name).parent if kind == "script" else Path()
+    conclude = conclusion(args, folder)
+    need_torch(folder)
     save = None if args.save is None else str(Path(args.save).absolute())
-    if args.report is not None and _rank() == 0:
+
+    def hosted(conclude: Conclusion, save: str | None) -> int:
+        return _host(args, kind, name, rest, conclude, save)
+
+    def paged(save: str | None) -> int:
+        if args.report is None or _rank() != 0:
+            return hosted(conclude, save)
         from gradledger.cli.page_of_run import recorded_for_page
 
-        with recorded_for_page(conclude, save, args.report, os.path.basename(name)) as (conclude, save):
-            return _host(args, kind, name, rest, conclude, save)
-    return _host(args, kind, name, rest, conclude, save)
+        with recorded_for_page(conclude, save, args.report, os.path.basename(name)) as (concluding, saved):
+            return hosted(concluding, saved)
+
+    if not args.live or _rank() != 0:
+        return paged(save)
+    from gradledger.cli.live_run import shown_live
+
+    with shown_live(args, save, os.path.basename(name), str(folder)) as recording:
+        return paged(recording)
 
 
 def _host(
@@ -100,14 +121,8 @@ def _host(
     conclude: Conclusion,
     save: str | None,
 ) -> int:
-    from gradledger.cli.usage import UsageError
+    from gradledger.host import Options, Target, run_target
 
-    try:
-        from gradledger.host import Options, Target, run_target
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "torch":
-            raise
-        raise UsageError("PyTorch is not installed here: pip install 'gradledger[torch]'") from error
     wanted = Target(kind=kind, name=name, args=tuple(rest))
     return int(run_target(wanted, Options(fail_fast=args.fail_fast, save=save), conclude))
 

@@ -26,6 +26,7 @@ from gradledger.engine.clipping import checked_clip
 from gradledger.engine.closing import Closing
 from gradledger.engine.custody import Custody
 from gradledger.engine.cycle import Cycle
+from gradledger.engine.generations import Generations
 from gradledger.engine.lines import caller
 from gradledger.engine.policy import Every, Policy, Tail
 from gradledger.engine.precision import Precision, Scaling, WideGradients
@@ -118,6 +119,7 @@ class Accumulator:
         self._custody = custody
         self._wide = wide
         self._position = Position()
+        self._generations = Generations(put_together)
         self._cycle = Cycle(
             roster=roster,
             books=books,
@@ -309,11 +311,22 @@ class Accumulator:
         With DDP every rank writes a file of its own, with its number in the name; a model sharded by FSDP2 is
         written by all ranks into a folder, with torch.distributed.checkpoint. Call it on every rank.
         """
-        checkpoint.save(path, self._cycle, self._position, extra)
+        checkpoint.save(path, self._cycle, self._position, self._generations, extra)
 
     def load(self, path: str | os.PathLike[str]) -> dict[str, Any]:
         """Read what `save` has written; gives back its extra values."""
-        return checkpoint.resume(path, self._cycle, self._position, caller())
+        extra = checkpoint.resume(
+            path, self._cycle, self._position, self._generations, caller(), or_none=False
+        )
+        assert extra is not None
+        return extra
+
+    def resume(self, path: str | os.PathLike[str]) -> dict[str, Any] | None:
+        """Read what `save` has written, if it has; gives back its extra values, or None at the beginning.
+
+        For jobs that are restarted: several ranks go on from the newest moment that all of them have saved.
+        """
+        return checkpoint.resume(path, self._cycle, self._position, self._generations, caller(), or_none=True)
 
     def __repr__(self) -> str:
         return f"<gradledger.Accumulator: {self.step} updates applied, {self.waiting} micro-batches waiting>"

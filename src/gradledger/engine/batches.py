@@ -30,12 +30,13 @@ class Position:
         """When the checkpoint was made."""
 
     def state_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """As plain data; what was loaded and not yet gone on from is saved as it was."""
+        now = self.now if self.skip and self.now is not None else Randomness.take()
         return {
-            "batch": self.batch,
+            "batch": self.batch + self.skip,
             "start": None if self.start is None else self.start.state_dict(),
             "ahead": None if self.ahead is None else self.ahead.state_dict(),
-            "now": Randomness.take().state_dict(),
+            "now": now.state_dict(),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:

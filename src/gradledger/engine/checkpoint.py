@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from torch import Tensor
 
-from gradledger.engine import checkpoint_file
+from gradledger.engine import checkpoint_file, checkpoint_shape
 from gradledger.engine.batches import Position
 from gradledger.engine.counting import Window
 from gradledger.engine.cycle import Cycle
+from gradledger.engine.generations import Generations
 from gradledger.ledger.account import Account, Posting, Run
 from gradledger.ledger.errors import LedgerError
 from gradledger.ledger.events import BackwardRan
@@ -69,9 +71,10 @@ def load(state: Mapping[str, Any], cycle: Cycle, position: Position, site: Site)
     _take_over(state, prepared(state, cycle, "the state"), cycle, position, site)
 
 
-def prepared(state: Mapping[str, Any], cycle: Cycle, what: str) -> dict[str, list[Tensor | None]]:
+def prepared(state: Any, cycle: Cycle, what: str) -> dict[str, list[Tensor | None]]:
     """The saved gradients of each loss term; or a ValueError, before anything has changed."""
     checked(state, what)
+    checkpoint_shape.whole(state, what)
     cycle.scaling.check(state["scaling"])
     cycle.schedules.check(state["schedules"])
     window = state["window"]
@@ -141,7 +144,13 @@ def checked(state: Any, what: str) -> None:
         )
 
 
-def save(path: str | os.PathLike[str], cycle: Cycle, position: Position, extra: dict[str, Any]) -> None:
+def save(
+    path: str | os.PathLike[str],
+    cycle: Cycle,
+    position: Position,
+    generations: Generations,
+    extra: dict[str, Any],
+) -> None:
     """Write models, optimizers and the accumulator; sharded ones by all ranks together."""
     models, optimizers = cycle.roster.models, cycle.roster.optimizers
     content = {
@@ -158,30 +167,61 @@ def save(path: str | os.PathLike[str], cycle: Cycle, position: Position, extra: 
         return
     content["models"] = [model.state_dict() for model in models]
     content["optimizers"] = [optimizer.state_dict() for optimizer in optimizers]
-    checkpoint_file.write(checkpoint_file.of_rank(path, cycle.reduction.ranks), content)
+    if cycle.reduction.ranks == 1:
+        checkpoint_file.write(Path(path), content)
+    else:
+        generations.save(path, cycle.windows, content)
 
 
-def resume(path: str | os.PathLike[str], cycle: Cycle, position: Position, site: Site) -> dict[str, Any]:
-    """Read what `save` has written; gives its extra values."""
-    models, optimizers = cycle.roster.models, cycle.roster.optimizers
+def resume(
+    path: str | os.PathLike[str],
+    cycle: Cycle,
+    position: Position,
+    generations: Generations,
+    site: Site,
+    *,
+    or_none: bool,
+) -> dict[str, Any] | None:
+    """Read what `save` has written; gives its extra values, or None if there is nothing and that may be."""
     if cycle.reduction.needs_equal_passes:
         from gradledger.engine import sharded_checkpoint
 
-        content = sharded_checkpoint.read(path, cycle.roster)
-        load(content["accumulator"], cycle, position, site)
-        return content["extra"]
-    source = checkpoint_file.of_rank(path, cycle.reduction.ranks)
-    content = checkpoint_file.read(source)
-    checked(content, str(source))
-    held = prepared(content["accumulator"], cycle, str(source))
+        content = sharded_checkpoint.read(path, cycle.roster, or_none=or_none)
+        if content is not None:
+            load(content["accumulator"], cycle, position, site)
+    else:
+        content = _content(path, cycle, generations, or_none=or_none)
+        if content is not None:
+            _load_all(content, str(path), cycle, position, site)
+    return None if content is None else content["extra"]
+
+
+def _content(
+    path: str | os.PathLike[str], cycle: Cycle, generations: Generations, *, or_none: bool
+) -> dict[str, Any] | None:
+    if cycle.reduction.ranks > 1:
+        return generations.agreed(path, or_none=or_none)
+    if or_none and not os.path.lexists(path):
+        return None
+    return checkpoint_file.read(Path(path))
+
+
+def _load_all(content: dict[str, Any], what: str, cycle: Cycle, position: Position, site: Site) -> None:
+    """Check everything first, then take over models, optimizers and the accumulator."""
+    models, optimizers = cycle.roster.models, cycle.roster.optimizers
+    checked(content, what)
+    checkpoint_shape.contents(content, what, {"models": list, "optimizers": list, "extra": dict})
+    held = prepared(content.get("accumulator"), cycle, what)
     if len(content["models"]) != len(models) or len(content["optimizers"]) != len(optimizers):
         raise ValueError(
-            f"{source} holds {len(content['models'])} models and {len(content['optimizers'])} optimizers, "
+            f"{what} holds {len(content['models'])} models and {len(content['optimizers'])} optimizers, "
             f"this accumulator has {len(models)} and {len(optimizers)}"
         )
-    for model, saved in zip(models, content["models"], strict=True):
-        model.load_state_dict(saved)
-    for optimizer, saved in zip(optimizers, content["optimizers"], strict=True):
-        optimizer.load_state_dict(saved)
-    _take_over(content["accumulator"], held, cycle, position, site)
-    return content["extra"]
+    try:
+        for model, saved in zip(models, content["models"], strict=True):
+            model.load_state_dict(saved)
+        for optimizer, saved in zip(optimizers, content["optimizers"], strict=True):
+            optimizer.load_state_dict(saved)
+        _take_over(content["accumulator"], held, cycle, position, site)
+    except (AttributeError, IndexError, KeyError, TypeError) as error:
+        raise checkpoint_shape.damaged(what, "models, optimizers or schedulers") from error

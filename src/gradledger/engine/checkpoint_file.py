@@ -13,9 +13,11 @@ import torch
 
 def write(target: Path, content: dict[str, Any]) -> None:
     """Write to a temporary file beside the target, to the disk, and only then under its name."""
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    start = f".{target.name}.part-"
+    handle, name = tempfile.mkstemp(prefix=start, dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:
+            _claim(file.fileno())
             torch.save(content, file)
             file.flush()
             os.fsync(file.fileno())
@@ -25,6 +27,7 @@ def write(target: Path, content: dict[str, Any]) -> None:
             os.unlink(name)
         raise
     _sync_folder(target.parent)
+    _sweep(target.parent, start)
 
 
 def read(source: Path) -> Any:
@@ -41,14 +44,6 @@ def read(source: Path) -> Any:
         ) from error
 
 
-def of_rank(path: str | os.PathLike[str], ranks: int) -> Path:
-    """Each rank's window is its own: with several, the rank is part of the name."""
-    target = Path(path)
-    if ranks == 1:
-        return target
-    return target.with_name(f"{target.stem}.rank{torch.distributed.get_rank()}{target.suffix}")
-
-
 def _sync_folder(folder: Path) -> None:
     """Put the new name on the disk as well, where the system lets us."""
     with contextlib.suppress(OSError):
@@ -57,3 +52,23 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def _claim(handle: int) -> bool:
+    """Mark an open file as being written; False if another process has it. The mark ends with its process."""
+    try:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):  # another system, or another process
+        return False
+    return True
+
+
+def _sweep(folder: Path, start: str) -> None:
+    """Remove what processes have left that were killed while they wrote."""
+    with contextlib.suppress(OSError):
+        for file in [entry for entry in folder.iterdir() if entry.name.startswith(start)]:
+            with open(file, "rb") as left:
+                if _claim(left.fileno()):
+                    file.unlink()

@@ -71,12 +71,17 @@ def several() -> bool:
     return len({keeper() for keeper in _keepers.values()} - {None}) > 1
 
 
+def _rehearses(optimizer: Optimizer) -> bool:
+    """Whether this is the step at rate zero by which torch.distributed.checkpoint makes room for a state."""
+    return not optimizer.state and all(float(group.get("lr", 1.0)) == 0.0 for group in optimizer.param_groups)
+
+
 def _guard(optimizer: Optimizer, keeper: weakref.ref[Custody]) -> Any:
     """Hook the optimizer's step and stand before its zero_grad; neither is pickled or copied with it."""
 
     def refuse(*_: Any) -> None:
         custody = keeper()
-        if custody is not None and not custody.stepping:
+        if custody is not None and not custody.stepping and not _rehearses(optimizer):
             custody.books.refuse_step()
 
     original = optimizer.zero_grad

@@ -23,6 +23,7 @@ from gradledger.engine.update import Outcome, Update
 from gradledger.engine.window_statistics import WindowStatistics
 from gradledger.ledger.errors import LedgerError
 from gradledger.ledger.site import Site
+from gradledger.parallel.collective import is_of_talking, lost_contact
 from gradledger.parallel.reduction import Reduction
 
 
@@ -119,8 +120,10 @@ class Cycle:
             self._refuse_hidden(terms, site)
         try:
             self.sums.add(terms, through, reduces=reduces is True)
-        except BaseException:
+        except BaseException as error:
             self._abandon(site)
+            if self.reduction.ranks > 1 and isinstance(error, RuntimeError) and is_of_talking(error):
+                raise lost_contact(error) from error  # DDP and FSDP2 reduce inside the backward
             raise
         if not window.micro_batches:
             self._check_reached(terms, site)

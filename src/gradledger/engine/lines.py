@@ -7,10 +7,12 @@ import os
 import sys
 from types import CodeType, FrameType
 
+import torch
+
 from gradledger.ledger.site import Site
 
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_TORCH = f"{os.sep}torch{os.sep}"
+_TORCH = os.path.dirname(torch.__file__) + os.sep
 _known: dict[tuple[int, int], tuple[Site, CodeType]] = {}
 """Lines by code and instruction. To hash code, or to ask a frame for its line, takes the longer the longer
 the function is; so addresses are used, and the code is kept so that no other gets the same."""
@@ -40,4 +42,4 @@ def caller() -> Site:
 
 @functools.lru_cache(maxsize=1_000)
 def _is_inner(path: str) -> bool:
-    return path.startswith(_OURS) or _TORCH in path
+    return path.startswith((_OURS, _TORCH))

@@ -47,7 +47,8 @@ class Randomness:
         state["python"] = [version, list(numbers), gauss]
         if "numpy" in state:
             name, keys, *rest = state["numpy"]
-            state["numpy"] = [name, keys.tolist(), *rest]
+            # A state that was loaded and is saved again has its keys as a list already.
+            state["numpy"] = [name, keys if isinstance(keys, list) else keys.tolist(), *rest]
         return state
 
     @classmethod

@@ -5,22 +5,29 @@ from __future__ import annotations
 import io
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import torch
 import torch.distributed as dist
 from torch import Tensor
 from torch.distributed.checkpoint import state_dict_loader, state_dict_saver
-from torch.distributed.checkpoint.filesystem import FileSystemReader, FileSystemWriter
+from torch.distributed.checkpoint.api import CheckpointException
+from torch.distributed.checkpoint.filesystem import FileSystemWriter
+from torch.distributed.checkpoint.metadata import TensorStorageMetadata
 
+from gradledger.engine import checkpoint_shape
 from gradledger.engine.roster import Roster
+from gradledger.engine.shard_reader import PlainPlanner, ShardReader
+
+_Found = TypeVar("_Found")
 
 
 def save(path: str | os.PathLike[str], roster: Roster, content: dict[str, Any]) -> None:
     """Write beside the target, and put the whole folder in its place when every rank is done."""
     target = Path(path)
-    fresh, old = target.with_name(f".{target.name}.new"), target.with_name(f".{target.name}.old")
+    fresh, old = _beside(target)
     window = content["accumulator"]["window"]
     gradients = {} if window is None else window.pop("gradients")
     states, groups = _optimizer_states(roster)
@@ -29,9 +36,7 @@ def save(path: str | os.PathLike[str], roster: Roster, content: dict[str, Any]) 
         "groups": groups,
         "listed": {name: _listed(tensors[name]) for name in ("gradients", "states")},
     }
-    if dist.get_rank() == 0:
-        shutil.rmtree(fresh, ignore_errors=True)
-    dist.barrier()
+    _settle(target)
     state_dict_saver.save({**tensors, _mine(): _packed(content)}, storage_writer=FileSystemWriter(fresh))
     dist.barrier()
     if dist.get_rank() == 0:
@@ -43,33 +48,93 @@ def save(path: str | os.PathLike[str], roster: Roster, content: dict[str, Any]) 
     dist.barrier()
 
 
-def read(path: str | os.PathLike[str], roster: Roster) -> dict[str, Any]:
+def _beside(target: Path) -> tuple[Path, Path]:
+    """Where the next folder is written, and where the last one waits while they change places."""
+    return target.with_name(f".{target.name}.new"), target.with_name(f".{target.name}.old")
+
+
+def _settle(target: Path) -> None:
+    """Finish what a killed run was about to do: the old folder goes only when the new one is whole."""
+    fresh, old = _beside(target)
+    if dist.get_rank() == 0:
+        if not target.exists() and old.exists():
+            os.replace(fresh if fresh.exists() else old, target)
+        shutil.rmtree(fresh, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+    dist.barrier()
+
+
+def read(path: str | os.PathLike[str], roster: Roster, *, or_none: bool) -> dict[str, Any] | None:
     """Load models and optimizers; give this rank's content with its window's gradients."""
+    _settle(Path(path))
     if not Path(path).exists():
+        if or_none:
+            return None
         raise ValueError(f"there is no checkpoint {path}")
-    reader = FileSystemReader(path)
-    try:
-        found: Any = reader.read_metadata().state_dict_metadata.get(_mine())
-    except Exception as error:
-        raise ValueError(f"{path} cannot be read as a checkpoint: it is incomplete or damaged") from error
-    if found is None:
-        raise ValueError(f"{path} was not written by a rank {dist.get_rank()} of gradledger.Accumulator")
-    packed = {_mine(): torch.empty(found.size, dtype=torch.uint8)}
-    state_dict_loader.load(packed, storage_reader=reader)
-    content = torch.load(io.BytesIO(packed[_mine()].numpy().tobytes()), weights_only=True)
+    reader = ShardReader(path)
+    content = _together(path, lambda: _own_content(path, reader))
     parameters = roster.by_name()
-    tensors = {
-        "gradients": _space(content["listed"]["gradients"], parameters, last=True),
-        "states": _space(content["listed"]["states"], parameters, last=False),
-        "models": _models(roster),
-    }
-    state_dict_loader.load(tensors, storage_reader=reader)
-    for number, model in enumerate(roster.models):
-        model.load_state_dict(tensors["models"][str(number)])
-    _load_optimizers(roster, tensors["states"], content["groups"])
+    listed = content["listed"]
+    tensors = _together(
+        path,
+        lambda: {
+            "gradients": _space(listed["gradients"], parameters, last=True),
+            "states": _space(listed["states"], parameters, last=False),
+            "models": _models(roster),
+        },
+    )
+    _together(path, lambda: _load(tensors, reader))
+    _together(path, lambda: _take_over(roster, tensors, content["groups"]))
     if content["accumulator"]["window"] is not None:
         content["accumulator"]["window"]["gradients"] = tensors["gradients"]
     return content
+
+
+def _together(path: str | os.PathLike[str], work: Callable[[], _Found]) -> _Found:
+    """Do it on all ranks, or say on all of them why one could not: nobody is left waiting for it."""
+    found, fault = None, None
+    try:
+        found = work()
+    except (Exception, CheckpointException) as error:  # torch derives its own from BaseException
+        causes = getattr(error, "failures", None) or {0: (error, None)}  # torch tells of all ranks at once
+        cause = next(iter(causes.values()))[0]
+        words = str(cause).strip().splitlines()
+        fault = words[0] if words and not isinstance(cause, KeyError) else type(cause).__name__
+    faults: list[str | None] = [None] * dist.get_world_size()
+    dist.all_gather_object(faults, fault)
+    told = [f"rank {rank}: {fault}" for rank, fault in enumerate(faults) if fault is not None]
+    if told:
+        raise ValueError(
+            f"{path} cannot be read as a checkpoint: it is incomplete, damaged, or something else ({told[0]})"
+        )
+    assert fault is None
+    return cast(_Found, found)
+
+
+def _own_content(path: str | os.PathLike[str], reader: ShardReader) -> dict[str, Any]:
+    """What this rank has written beside the tensors that all share."""
+    found: Any = reader.read_metadata().state_dict_metadata.get(_mine())
+    if not isinstance(found, TensorStorageMetadata):
+        raise ValueError(f"it was not written by a rank {dist.get_rank()} of gradledger.Accumulator")
+    if found.size.numel() > sum(file.stat().st_size for file in Path(path).iterdir()):
+        raise ValueError(f"it lists more of rank {dist.get_rank()} than it holds")
+    packed = {_mine(): torch.empty(found.size, dtype=torch.uint8)}
+    _load(packed, reader)
+    content = torch.load(io.BytesIO(packed[_mine()].numpy().tobytes()), weights_only=True)
+    checkpoint_shape.contents(
+        content, "it", {"accumulator": dict, "extra": dict, "listed": dict, "groups": list}
+    )
+    return cast(dict[str, Any], content)
+
+
+def _load(tree: dict[str, Any], reader: ShardReader) -> None:
+    state_dict_loader.load(tree, storage_reader=reader, planner=PlainPlanner())
+
+
+def _take_over(roster: Roster, tensors: dict[str, Any], groups: list[Any]) -> None:
+    for number, model in enumerate(roster.models):
+        model.load_state_dict(tensors["models"][str(number)])
+    _load_optimizers(roster, tensors["states"], groups)
 
 
 def _models(roster: Roster) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The processes that torchrun starts on one machine: local rank 0 reports for all of them.
 
-On several machines each one's local rank 0 reports its own machine.
+On several machines each one's local rank 0 hands their answer on (`nodes.py`).
 """
 
 from __future__ import annotations

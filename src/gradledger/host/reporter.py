@@ -9,6 +9,7 @@ from gradledger.audit.answer import Answer
 from gradledger.host.children import Child, Places, forked
 from gradledger.host.family import family, labelled, together
 from gradledger.host.ground import Ground
+from gradledger.host.nodes import Nodes
 from gradledger.host.ranks import SHORT_TIMEOUT, Ranks
 from gradledger.host.tracebacks import complain
 from gradledger.host.vigil import Vigil
@@ -20,11 +21,19 @@ Conclude = Callable[[Answer, int], int]
 class Reporter:
     """Holds back the end of the process until the report is out."""
 
-    def __init__(self, vigil: Vigil, places: Places, ranks: Ranks | None, conclude: Conclude) -> None:
+    def __init__(
+        self,
+        vigil: Vigil,
+        places: Places,
+        ranks: Ranks | None,
+        conclude: Conclude,
+        nodes: Nodes | None = None,
+    ) -> None:
         self._error: BaseException | None = None
         self._vigil = vigil
         self._places = places
         self._ranks = ranks
+        self._nodes = nodes
         self._conclude = conclude
         self._ground = Ground()
         self._met = ranks is not None and ranks.announce()
@@ -81,6 +90,20 @@ class Reporter:
         if not self._met:
             note = f"the other ranks were not heard: {ranks.box.path} cannot be used, or is not ours alone"
             return self._conclude(together([whole], [note]), status)
-        others, notes = ranks.gather(min(ranks.timeout, SHORT_TIMEOUT) if hurry else ranks.timeout, pressed)
+        patience = min(ranks.timeout, SHORT_TIMEOUT) if hurry else ranks.timeout
+        others, notes = ranks.gather(patience, pressed)
         ranks.box.discard()
-        return self._conclude(together([whole, *others], notes), status)
+        return self._across_nodes(together([whole, *others], notes), status, patience, pressed)
+
+    def _across_nodes(self, mine: Answer, status: int, patience: float, pressed: Callable[[], bool]) -> int:
+        """Report for this machine, or hand its answer to the one that reports for all."""
+        nodes = self._nodes
+        if nodes is None:
+            return self._conclude(mine, status)
+        if not nodes.reports:
+            verdict = nodes.deliver(mine, patience, pressed)
+            return self._conclude(mine, status) if verdict is None else status or verdict
+        others, notes = nodes.gather(patience, pressed)
+        concluded = self._conclude(together([mine, *others], notes), status)
+        nodes.tell(concluded, pressed)
+        return concluded

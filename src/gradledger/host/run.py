@@ -10,6 +10,7 @@ from gradledger.host import ending
 from gradledger.host.children import Child, Places, saved_as
 from gradledger.host.final import LastMoments
 from gradledger.host.mailbox import Mailbox
+from gradledger.host.nodes import several_nodes
 from gradledger.host.outcome import Outcome, end_interrupted, join_threads, outcome_of, run_exit_handlers
 from gradledger.host.program import CannotRunError, Program, enter, prepare
 from gradledger.host.ranks import Ranks, local_ranks
@@ -37,7 +38,8 @@ def run_target(
     ranks = local_ranks(os.environ)
     vigil = Vigil(_options(options, ranks), None if ranks is None else ranks.rank, session)
     places = Places(Mailbox.fresh())
-    reporter = Reporter(vigil, places, ranks, conclude)
+    nodes = None if ranks is None else several_nodes(os.environ)
+    reporter = Reporter(vigil, places, ranks, conclude, nodes)
     descent = Descent(vigil, places)
     ending.take(reporter)
     ending.guard()

@@ -10,11 +10,12 @@ from gradledger._version import __version__
 from gradledger.audit.answer import Answer, Checked
 from gradledger.audit.auditor import Auditor
 from gradledger.ledger.books import Books
+from gradledger.ledger.details import StepsWanted
 from gradledger.ledger.errors import AuditError
 from gradledger.ledger.events import Event, RunEnded
 from gradledger.ledger.journal import Journal
 from gradledger.ledger.record import replace
-from gradledger.ledger.recording import Recorder
+from gradledger.ledger.recorder import Recorder
 from gradledger.ledger.repetition import is_calm, repeat
 from gradledger.rules.finding import Finding
 from gradledger.runtime.detail.telling import Telling
@@ -45,12 +46,13 @@ class Session:
         self.auditor = Auditor(alarm=self._alarm if self._fail_fast else None)
         record = None if self._recorder is None else self._recorder.write
         self.journal = Journal(self.auditor, record)
-        # A recording holds every event: no turns are booked at once.
-        steady = _Steady(self.journal) if self._recorder is None else None
+        # Details differ from turn to turn: where they are wanted, no turns are booked at once.
+        steady = _Steady(self.journal, self._recorder) if self._details is None else None
         self._telling = None
         if record is not None and self._details is not None:
             self._telling = Telling(record, self._details)
-        self.probes = Probes(self.journal.post, _project(), steady, self._telling)
+            record(StepsWanted(None, tuple(sorted(self._details.steps))))
+        self.probes = Probes(self.journal.post, _project(), steady, self._telling, record)
 
     @property
     def trained(self) -> bool:
@@ -60,13 +62,14 @@ class Session:
     @property
     def books(self) -> Books:
         """The books, up to date."""
-        self.probes.observer.cruise.leave()
+        self.probes.observer.flights.land()
         return self.journal.books
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What is known so far."""
-        return self.auditor.findings(self.books)
+        with self.probes.observer.lock:  # other threads may go on training
+            return self.auditor.findings(self.books)
 
     def start(self) -> None:
         """Begin to watch."""
@@ -92,6 +95,8 @@ class Session:
 
     def forked(self) -> None:
         """Go on in a forked child with empty books."""
+        if self._recorder is not None:
+            self._recorder.disown()
         self.probes.remove()
         self._recorder = None
         self._answer = None
@@ -141,16 +146,20 @@ class Session:
 class _Steady:
     """Books cycles for the probes."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, recorder: Recorder | None) -> None:
         self._journal = journal
+        self._recorder = recorder
 
     def is_calm(self, events: Sequence[Event]) -> bool:
         """Whether no rule has anything to say of this cycle."""
         return is_calm(self._journal, events)
 
     def repeat(self, events: Sequence[Event], times: int) -> None:
-        """Book the cycle so often."""
-        repeat(self._journal, events, times)
+        """Book the cycle so often, and write it down as such."""
+        if self._recorder is not None:
+            self._recorder.repeat(events, times)
+        with self._journal.unrecorded():
+            repeat(self._journal, events, times)
 
 
 def text_of(finding: Finding) -> str:

@@ -88,7 +88,7 @@ def complain(error: BaseException, *, kept: str = "the script's own result is ke
     while last is not None and last.tb_next is not None:
         last = last.tb_next
     where = "" if last is None else f" ({Path(last.tb_frame.f_code.co_filename).name}:{last.tb_lineno})"
-    text = " ".join(str(error).split())
+    text = " ".join(str(error).split()).encode("unicode_escape").decode("ascii")
     write(f"gradledger: internal error: {type(error).__name__}: {text}{where}; {kept}\n")
 
 

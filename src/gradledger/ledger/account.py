@@ -121,7 +121,7 @@ def post(account: Account, event: ev.Event) -> Account:
             return _used(account, event) if account.fresh else account
         case ev.GradientCleared():
             gone = _gone(account, event)
-            return Account(content=event.to, lost=_latest((*account.lost, *gone)), changed=False)
+            return Account(content=event.to, lost=_latest((*account.lost, *gone)))
         case ev.GradientAssigned():
             return Account(content="assigned", lost=account.lost, changed=True)
         case ev.GradientChanged():
@@ -196,14 +196,13 @@ def _marked(fresh: tuple[Run, ...], event: ev.UsedElsewhere) -> tuple[Run, ...]:
     runs: list[Run] = []
     at = 0
     for run in fresh:
-        low, high = max(event.first, at), min(event.last, at + run.count)
-        if low >= high:
-            runs.append(run)
-        else:
-            used = replace(run.posting, used_by=-1 if event.optimizer is None else event.optimizer)
-            pieces = (low - at, run.posting), (high - low, used), (at + run.count - high, run.posting)
-            runs += [Run(posting, count) for count, posting in pieces if count]
-        at += run.count
+        end = at + run.count
+        low = min(max(event.first, at), end)
+        high = max(min(event.last, end), low)
+        used = replace(run.posting, used_by=-1 if event.optimizer is None else event.optimizer)
+        pieces = (low - at, run.posting), (high - low, used), (end - high, run.posting)
+        runs += [Run(posting, count) for count, posting in pieces if count]
+        at = end
     return _joined(tuple(runs))
 
 

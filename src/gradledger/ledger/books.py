@@ -107,9 +107,13 @@ class ClipBook:
     """Steps of other parameters between this call and the next."""
     straight: int = 0
     """Calls after which other parameters were stepped before any further backward()."""
+    astray: int = 0
+    """Calls before which the latest backward() reached none of the clipped parameters."""
     passes: int = 0
     """How many passes there had been at the last call."""
     pending: bool = False
+    spent: bool = False
+    """The last call found only what a step had applied."""
     missed: bool = False
     """Since the call, other parameters were stepped and these were not."""
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 from gradledger.ledger.events import Accounts, Event
 from gradledger.ledger.record import dataclass
 
+DEFAULT_STEP = 2
+"""The first step finds no gradients of an earlier one: only the second shows what clearing does."""
+
 
 @dataclass(frozen=True, slots=True)
 class TensorSeen:
@@ -22,6 +25,21 @@ class TensorSeen:
 @dataclass(frozen=True, slots=True)
 class Detail(Event):
     """Something that was looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepsWanted(Detail):
+    """These steps are looked at closely."""
+
+    steps: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ParametersNamed(Detail):
+    """What the model calls the parameters of an account."""
+
+    account: int
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

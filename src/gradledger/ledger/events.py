@@ -45,6 +45,8 @@ class OptimizerBuilt(Event):
 
     optimizer: int
     kind: str
+    divided_rate: bool = False
+    """Its learning rate is written as a quotient: the sum of a window may be what is meant."""
 
 
 @dataclass(frozen=True, slots=True)

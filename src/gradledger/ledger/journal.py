@@ -6,7 +6,8 @@ account in a state it has seen is one dictionary look-up. That is what makes aud
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 from gradledger.ledger import events as ev
 from gradledger.ledger.account import Account, post
@@ -20,6 +21,7 @@ from gradledger.ledger.books import (
     PassTally,
     SchedulerBook,
 )
+from gradledger.ledger.folding import fold
 from gradledger.ledger.judging import Entry, Hit, Judge, Silent
 from gradledger.ledger.kinds import Closing as _Closing
 from gradledger.ledger.kinds import Edge as _Edge
@@ -49,6 +51,8 @@ class Journal(Bookkeeping):
         self._edges = 0
         self._schedules: dict[int, list[SchedulerBook]] = {}
         self._clips: list[tuple[ev.GradientsClipped, ClipBook]] = []
+        self._reached: tuple[int, ...] = ()
+        """What the latest pass reached."""
         self._empty = self._one(Account())
 
     def post(self, event: ev.Event) -> None:
@@ -60,6 +64,15 @@ class Journal(Bookkeeping):
             self.record(event)
         kind.count += 1
         kind.handle(kind)
+
+    @contextmanager
+    def unrecorded(self) -> Iterator[None]:
+        """Book for a while what is written down in another way."""
+        record, self.record = self.record, None
+        try:
+            yield
+        finally:
+            self.record = record
 
     def last_closing(self, event: ev.Event) -> _Closing | None:
         """What the latest step of this kind led to."""
@@ -95,6 +108,9 @@ class Journal(Bookkeeping):
         self._equal.clear()
         self._twins.clear()
         self._edges = 0
+        for book in self.books.optimizers.values():
+            fold(book)
+        self._windows = {window: window for book in self.books.optimizers.values() for window in book.windows}
         self._states = {state: state for state in self.books.accounts.values()}
         self._empty = self._one(Account())
 
@@ -160,6 +176,7 @@ class Journal(Bookkeeping):
                 tally.together.add(kind.event.accounts)
         tally.count += 1  # type: ignore[union-attr]
         number = books.backwards
+        self._reached = kind.event.accounts  # type: ignore[attr-defined]
         for account in kind.event.accounts:  # type: ignore[attr-defined]
             balance = books.balances[account]
             balance.posted += 1
@@ -299,6 +316,9 @@ class Journal(Bookkeeping):
             if not book.pending:
                 continue
             if any(number in event.accounts for number in clip.accounts):
+                if book.spent and book.passes == self.books.backwards:
+                    # Applied once more as they are: the clip had its effect on that.
+                    book.idle, book.after_step = book.idle - 1, book.after_step - 1
                 book.used += 1
                 book.pending = False
             elif not by_hand:
@@ -336,9 +356,12 @@ class Journal(Bookkeeping):
         if book.pending and book.missed:
             book.wasted += 1
         book.calls += 1
+        book.spent = False
         if not any(before.fresh or before.changed or before.missed for before in befores):
+            book.spent = any(before.stale for before in befores)
             book.idle += 1
-            book.after_step += any(before.stale for before in befores)
+            book.after_step += book.spent
+        book.astray += bool(self._reached) and not any(n in self._reached for n in event.accounts)
         book.pending, book.missed, book.passes = True, False, self.books.backwards
 
     def _on_EpochEnded(self, kind: _Kind) -> None:

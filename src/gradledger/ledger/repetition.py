@@ -28,7 +28,7 @@ _NUMBERS: dict[type, tuple[str, ...]] = {
     Balance: ("posted", "fresh", "stale", "cleared_unused", "cleared_used", "backed", "steps"),
     PassTally: ("count",),
     ClearTally: ("calls", "effective"),
-    ClipBook: ("calls", "idle", "after_step", "used", "wasted", "straight", "passes"),
+    ClipBook: ("calls", "idle", "after_step", "used", "wasted", "straight", "astray", "passes"),
     OptimizerBook: ("steps", "cleared"),
     ScalerBook: ("updates",),
     SchedulerBook: ("early", "since_step"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 import torch.distributed as dist
@@ -57,6 +57,10 @@ class Replicas:
     def extremes(self, value: float) -> tuple[float, float]:
         """Over the ranks."""
         return collective.extremes(value, self._group, self._device)
+
+    def gathered(self, value: Any) -> list[Any]:
+        """From all ranks."""
+        return collective.gathered(value, self._group)
 
     def finish(
         self, gradients: Sequence[Sequence[Tensor | None]], like: Sequence[Tensor]

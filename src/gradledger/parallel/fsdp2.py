@@ -50,6 +50,10 @@ class Sharded:
         """Over the ranks."""
         return collective.extremes(value, self._group, self._device)
 
+    def gathered(self, value: Any) -> list[Any]:
+        """From all ranks."""
+        return collective.gathered(value, self._group)
+
     def finish(
         self, gradients: Sequence[Sequence[Tensor | None]], like: Sequence[Tensor]
     ) -> list[list[Tensor | None]]:

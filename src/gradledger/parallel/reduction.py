@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from torch import Tensor
 
@@ -27,6 +27,9 @@ class Reduction(Protocol):
 
     def extremes(self, value: float) -> tuple[float, float]:
         """The smallest and the largest of the ranks' numbers."""
+
+    def gathered(self, value: Any) -> list[Any]:
+        """The plain values of all ranks, in their order."""
 
     def finish(
         self, gradients: Sequence[Sequence[Tensor | None]], like: Sequence[Tensor]

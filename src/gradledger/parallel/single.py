@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -29,6 +29,10 @@ class Single:
     def extremes(self, value: float) -> tuple[float, float]:
         """The number itself."""
         return value, value
+
+    def gathered(self, value: Any) -> list[Any]:
+        """This one alone."""
+        return [value]
 
     def finish(
         self, gradients: Sequence[Sequence[Tensor | None]], like: Sequence[Tensor]

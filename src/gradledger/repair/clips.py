@@ -15,9 +15,24 @@ from gradledger.repair.scope import reaches
 def before_step(case: Case, clip: ast.stmt, step: ast.Call) -> Edits:
     """Move the clip to right above the step."""
     place = case.program.statement(step)
-    if not does(place, *STEP) or not reaches(case.program, clip, place):
+    whole = with_condition(case.program, clip, place)
+    if whole is None or not does(place, *STEP) or not reaches(case.program, clip, place):
         return None
-    return case.editor.move(clip, before=place)
+    return case.editor.move(whole, before=place)
+
+
+def with_condition(program: Program, clip: ast.stmt, place: ast.stmt) -> ast.stmt | None:
+    """The clip, or the `if` that is there for it alone; None if it would leave a condition behind."""
+    here = clip
+    around = set(map(id, program.ancestors(place)))
+    for outer in program.ancestors(clip):
+        if id(outer) in around:
+            return here
+        if isinstance(outer, ast.If):
+            if outer.orelse or outer.body != [here]:
+                return None
+            here = outer
+    return here
 
 
 def optimizer_steps(program: Program, near: ast.stmt) -> list[ast.Call]:
@@ -48,6 +63,13 @@ def _is_schedule(program: Program, call: ast.Call) -> bool:
 
 
 def clip_statement(case: Case) -> ast.stmt | None:
-    """The statement of a clip that is a call of its own, its result kept or not."""
+    """The statement of a clip that is a call of its own, its result kept or not.
+
+    A condition that it alone stands under, `if max_norm > 0:`, goes with it.
+    """
     found = case.statement()
-    return found if found is not None and isinstance(found, (ast.Expr, ast.Assign)) else None
+    if found is None or not isinstance(found, (ast.Expr, ast.Assign)):
+        return None
+    around = case.program.parent(found)
+    alone = isinstance(around, ast.If) and around.body == [found] and not around.orelse
+    return around if alone and isinstance(around, ast.If) else found

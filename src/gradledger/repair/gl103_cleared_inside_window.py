@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from gradledger.repair.case import Case
 from gradledger.repair.clearing import clear_call, needs_gradient, settled, whole_clear
+from gradledger.repair.clips import with_condition
 from gradledger.repair.edits import Edits
 from gradledger.repair.guards import guard_of
 from gradledger.repair.repairer import Repairer
@@ -29,6 +30,8 @@ class ClearOncePerWindow(Repairer):
         clear = None if found is None else whole_clear(case.program, found)
         if clear is None or step is None:
             return
+        if with_condition(case.program, clear, case.program.statement(step)) is not clear:
+            return  # a condition of its own says when to clear
         for moved in _moves(case, clear, step):
             yield case.fix("clear once per window", moved)
         moved = next((m for m in _moves(case, clear, step) if m is not None), None)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from gradledger.repair.case import Case
-from gradledger.repair.clips import before_step, clip_statement, optimizer_steps
+from gradledger.repair.clips import before_step, clip_statement, optimizer_steps, with_condition
 from gradledger.repair.edits import Edits
 from gradledger.repair.program import Program, before_of
 from gradledger.repair.repairer import Repairer
@@ -39,10 +39,11 @@ def _with_unscale(case: Case, clip: ast.stmt, step: ast.Call) -> Edits:
     scaler, optimizer, place = receiver(step), stepped(program, step), program.statement(step)
     if scaler is None or optimizer is None or not is_scaler(program, scaler):
         return None
-    if _unscaled(program, place) or not reaches(program, clip, place):
+    whole = with_condition(program, clip, place)
+    if whole is None or _unscaled(program, place) or not reaches(program, clip, place):
         return None
     call = f"{program.text_of(scaler)}.unscale_({program.text_of(optimizer)})"
-    return case.editor.move(clip, before=place, led_by=call)
+    return case.editor.move(whole, before=place, led_by=call)
 
 
 def _unscaled(program: Program, place: ast.stmt) -> bool:

@@ -38,7 +38,7 @@ def _one(each: Comparison, facts: StreamFacts) -> list[str]:
     lines = [facts.paint(each.mistake, "code"), *wrap(each.meaning, facts.width), ""]
     head = f"  {'':>5}  {'gradient norm':^19}  {'loss':^19}  {'distance':>9}"
     lines += [head, f"  {'step':>5}  {'wrong':>9} {'right':>9}  {'wrong':>9} {'right':>9}  {'(weights)':>9}"]
-    for at in _chosen(len(each.distances)):
+    for at in chosen_steps(len(each.distances)):
         lines.append(
             f"  {at + 1:>5}  {number(each.wrong_norms[at]):>9} {number(each.right_norms[at]):>9}"
             f"  {number(each.wrong_losses[at]):>9} {number(each.right_losses[at]):>9}"
@@ -56,7 +56,7 @@ def _one(each: Comparison, facts: StreamFacts) -> list[str]:
     return lines
 
 
-def _chosen(count: int) -> list[int]:
+def chosen_steps(count: int) -> list[int]:
     """The first steps, where trainings part, and then ever fewer up to the last."""
     chosen = [0, 1, 2, 3]
     while len(chosen) < ROWS:
@@ -72,10 +72,10 @@ def _all(comparisons: Sequence[Comparison], facts: StreamFacts) -> list[str]:
     )
     for each in comparisons:
         gap = each.distances[-1] / each.size
-        wrong, right = number(_mean(each.wrong_norms)), number(_mean(each.right_norms))
+        wrong, right = number(mean(each.wrong_norms)), number(mean(each.right_norms))
         lines.append(
             f"  {each.mistake:<{width}}  {wrong:>9} {right:>9}"
-            f"  {number(_late(each.wrong_losses)):>7} {number(_late(each.right_losses)):>7}  {gap:>8.0%}"
+            f"  {number(late(each.wrong_losses)):>7} {number(late(each.right_losses)):>7}  {gap:>8.0%}"
         )
     note = (
         "The norm is the mean of all steps, the loss that of the last tenth, the distance that between the "
@@ -84,9 +84,11 @@ def _all(comparisons: Sequence[Comparison], facts: StreamFacts) -> list[str]:
     return [*lines, "", *wrap(note, facts.width)]
 
 
-def _mean(values: Sequence[float]) -> float:
+def mean(values: Sequence[float]) -> float:
+    """The mean of all steps."""
     return sum(values) / len(values)
 
 
-def _late(values: Sequence[float]) -> float:
-    return _mean(values[-max(1, len(values) // 10) :])
+def late(values: Sequence[float]) -> float:
+    """The mean of the last tenth."""
+    return mean(values[-max(1, len(values) // 10) :])

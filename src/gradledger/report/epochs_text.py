@@ -20,7 +20,7 @@ def epochs_text(story: Story, facts: StreamFacts) -> list[str]:
     shown: list[Epoch | None] = list(story.epochs)
     if len(shown) > MOST:
         shown[MOST // 2 : -MOST // 2] = [None]
-    columns = _columns(story, facts)
+    columns = [(facts.plain(head), text) for head, text in epoch_columns(story)]
     texts = [[text(row) for row in story.epochs] for _, text in columns]
     widths = [max(map(len, (head, *column))) for (head, _), column in zip(columns, texts, strict=True)]
     heads = [f"{head:>{width}}" for (head, _), width in zip(columns, widths, strict=True)]
@@ -41,7 +41,8 @@ def epochs_text(story: Story, facts: StreamFacts) -> list[str]:
     return lines
 
 
-def _columns(story: Story, facts: StreamFacts) -> list[tuple[str, _Text]]:
+def epoch_columns(story: Story) -> list[tuple[str, _Text]]:
+    """The heads of the table's columns but the last, and how their texts are made."""
     columns: list[tuple[str, _Text]] = [
         ("steps" if story.by_steps else "epoch", lambda row: row.label),
         ("loss", lambda row: number(row.loss, 4)),
@@ -49,7 +50,7 @@ def _columns(story: Story, facts: StreamFacts) -> list[tuple[str, _Text]]:
     if any(row.accuracy is not None for row in story.epochs):
         columns.append(("accuracy", lambda row: number(row.accuracy)))
     if story.metric is not None:
-        columns.append((facts.plain(story.metric)[:12], lambda row: number(row.metric)))
+        columns.append((story.metric[:12], lambda row: number(row.metric)))
     columns += [
         ("norm", lambda row: number(row.norm)),
         ("updates", lambda row: str(row.updates)),

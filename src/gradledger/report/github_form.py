@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradledger.audit.answer import Answer
 from gradledger.audit.place import shown_path, slashed
 from gradledger.audit.source import line_in_file
+from gradledger.report.plain import harmless
 from gradledger.report.style import StreamFacts
 from gradledger.report.summary import summary
 from gradledger.rules.finding import Certainty, Finding, Severity
@@ -45,7 +46,9 @@ def _command(finding: Finding, facts: StreamFacts) -> str:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    """The text as a command takes it, without anything that the log's terminal would obey."""
+    lines = (harmless(line) for line in text.replace("%", "%25").split("\n"))
+    return "%0A".join(lines)
 
 
 def _property(text: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gradledger.report.cells import cells, cut, wrap
 from gradledger.report.plot import number
-from gradledger.report.stages_text import shape
+from gradledger.report.stage_facts import shape
 from gradledger.report.style import StreamFacts
 from gradledger.story.told import Layer
 

@@ -9,7 +9,7 @@ from gradledger.audit.place import shown_place
 from gradledger.ledger.record import replace
 from gradledger.report.excerpt import excerpt
 from gradledger.report.finding_text import ranks_text
-from gradledger.report.plain import harmless
+from gradledger.report.plain import harmless, without_commands
 from gradledger.report.repair_diff import diff
 from gradledger.report.style import StreamFacts
 from gradledger.report.summary import summary
@@ -57,7 +57,7 @@ def _finding(finding: Finding, facts: StreamFacts) -> str:
 
 def _words(text: str) -> str:
     """Prose in which nothing is markup; what stands between backquotes is code."""
-    pieces = " ".join(harmless(text).split()).split("`")
+    pieces = without_commands(" ".join(harmless(text).split())).split("`")
     if len(pieces) % 2 == 0:
         return _SPECIAL.sub(r"\\\1", "`".join(pieces))
     return "".join(_code(p) if n % 2 else _SPECIAL.sub(r"\\\1", p) for n, p in enumerate(pieces))

@@ -25,6 +25,20 @@ _ASCII = str.maketrans(
         "≤": "<=",
         "≥": ">=",
         "≈": "~",
+        "·": "*",
+        "•": "-",
+        "−": "-",
+        "±": "+-",
+        "²": "^2",
+        "³": "^3",
+        "⁻": "^-",
+        "√": "sqrt ",
+        "∞": "inf",
+        "≠": "!=",
+        "Δ": "d",
+        "µ": "u",
+        "✓": "ok",
+        "─": "-",
         "\u00a0": " ",
     }
 )
@@ -38,6 +52,14 @@ def harmless(text: str) -> str:
         character if unicodedata.category(character) not in _HARMFUL else escaped(character)
         for character in text
     )
+
+
+def without_commands(text: str) -> str:
+    """The same words, none of which a forge's log obeys (`::error`, `##[error]`) when it begins a line."""
+    if "::" not in text and "##[" not in text:
+        return text
+    words = text.replace("##[", "\\x23#[").split(" ")
+    return " ".join(f"\\x3a{word[1:]}" if word.startswith("::") else word for word in words)
 
 
 def ascii_only(text: str) -> str:

@@ -9,8 +9,8 @@ from gradledger.ledger.record import dataclass
 from gradledger.report.style import StreamFacts
 
 HEIGHT = 10
-_MARKS = ("•", "○"), ("*", "o")
-_ROLES = "good", "error"
+_MARKS = ("•", "○", "×", "+"), ("*", "o", "x", "+")
+_ROLES = "good", "error", "related", "warning"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ def plot(lines: Sequence[Line], facts: StreamFacts, *, below: str, height: int =
     width = facts.width - label - 5
     grid = [[" "] * width for _ in range(height)]
     for index, line in enumerate(lines):
-        mark = facts.paint(_MARKS[not facts.unicode][index % 2], _ROLES[index % 2])
+        mark = facts.paint(_MARKS[not facts.unicode][index % 4], _ROLES[index % 4])
         for column, value in _columns(line, left, right, width):
             row = round((high - value) / (high - low) * (height - 1))
             grid[row][column] = mark
@@ -51,7 +51,7 @@ def plot(lines: Sequence[Line], facts: StreamFacts, *, below: str, height: int =
     drawn.append(f"  {'':>{label}}  {scale}")
     if len(lines) > 1:
         marks = _MARKS[not facts.unicode]
-        named = [f"{facts.paint(marks[i % 2], _ROLES[i % 2])} {line.name}" for i, line in enumerate(lines)]
+        named = [f"{facts.paint(marks[i % 4], _ROLES[i % 4])} {line.name}" for i, line in enumerate(lines)]
         drawn.append(f"  {'':>{label}}  " + "   ".join(named))
     return drawn
 

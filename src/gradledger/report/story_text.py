@@ -35,8 +35,8 @@ def story_text(story: Story, facts: StreamFacts, *, asked: int | None = None) ->
         if story.observation:
             rows += ["", *(f"  {line}" for line in wrap(story.observation, facts.width - 2))]
         blocks.append([_title(title, facts), "", *rows])
-    curve = story.curves["loss"]
-    drawn = plot([Line("loss", curve.at, curve.values)], facts, below="micro-batch")
+    curve = story.curves.get("loss")
+    drawn = [] if curve is None else plot([Line("loss", curve.at, curve.values)], facts, below="micro-batch")
     if drawn:
         blocks.append([_title("Loss", facts), "", *drawn])
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"

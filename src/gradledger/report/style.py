@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TextIO
 
 from gradledger.ledger.record import dataclass
-from gradledger.report.plain import ascii_only, harmless
+from gradledger.report.plain import ascii_only, harmless, without_commands
 
 NARROWEST, WIDEST, USUAL = 60, 120, 80
 
@@ -22,6 +22,7 @@ _COLOURS = {
     "quiet": "2",
     "fix": "32",
     "good": "32",
+    "emphasis": "3",
 }
 
 
@@ -61,7 +62,7 @@ class StreamFacts:
 
     def prose(self, text: str) -> str:
         """The same for text that will be wrapped: its line breaks and tabs are only spaces."""
-        return self.plain(" ".join(text.split()))
+        return self.plain(without_commands(" ".join(text.split())))
 
     def paint(self, text: str, role: str) -> str:
         """The text in the colour of its role, if the stream has colours."""

@@ -17,7 +17,6 @@ def barren_steps(book: OptimizerBook) -> dict[Site | None, Tally]:
     lines: dict[Site | None, Tally] = {}
     for window, tally in book.windows.items():
         if barren(window):
-            line = lines.setdefault(window.step.site, Tally(0, tally.first, tally.last))
+            line = lines.setdefault(window.step.site, Tally(0, tally.first))
             line.count += tally.count
-            line.first, line.last = min(line.first, tally.first), max(line.last, tally.last)
     return lines

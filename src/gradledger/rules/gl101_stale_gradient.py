@@ -92,14 +92,14 @@ for x, y in loader:
         if owner is not None and owner.cleared:
             return draft
         for site, clear in books.clears.items():
-            in_sight = site is not None and site.path == draft.site.path
-            if site is not None and in_sight and clear.calls >= 2 and not _is_of_use(clear, books):
-                return _moved(
-                    draft,
-                    site,
-                    "clears gradients that hold nothing, while those of the step are never cleared",
-                    "clear the gradients that the step applies: call zero_grad() of its optimizer here",
-                )
+            if site is None or site.path != draft.site.path or clear.calls < 2 or _is_of_use(clear, books):
+                continue
+            return _moved(
+                draft,
+                site,
+                "clears gradients that hold nothing, while those of the step are never cleared",
+                "clear the gradients that the step applies: call zero_grad() of its optimizer here",
+            )
         return draft
 
 
@@ -111,7 +111,7 @@ def _is_of_use(clear: ClearTally, books: Books) -> bool:
 
 def _own_earlier_step(account: Account, window: Window) -> OptimizerStepped | ClosureEvaluated | None:
     applied = account.applied
-    if not account.stale or account.content != "held" or account.changed:
+    if not account.stale or account.changed:
         return None
     if not isinstance(applied, (OptimizerStepped, ClosureEvaluated)):
         return None
@@ -126,13 +126,12 @@ def _moved(draft: Draft, site: Site, message: str, remedy: str) -> Draft:
 
 
 def _detail(numbers: Numbers) -> str:
-    text = numbers.often
-    if numbers.stale:
-        inside = numbers.stale + numbers.fresh
-        were = "was" if numbers.stale == 1 else "were"
-        text += (
-            f"; at the last one {numbers.stale} of the {inside} micro-batches inside each gradient {were} old"
-        )
+    inside = numbers.stale + numbers.fresh
+    were = "was" if numbers.stale == 1 else "were"
+    text = (
+        f"{numbers.often}; at the last one {numbers.stale} of the {inside} micro-batches "
+        f"inside each gradient {were} old"
+    )
     inside_norm, alone_norm = numbers.inside_norm, numbers.alone_norm
     if inside_norm is not None and alone_norm is not None and f"{inside_norm:.3g}" != f"{alone_norm:.3g}":
         when = "" if numbers.norm_step == numbers.last else f"measured at step {numbers.norm_step}: "

@@ -70,7 +70,7 @@ def _found(books: Books, number: int | None, book: OptimizerBook) -> Iterator[tu
     for window, tally in book.windows.items():
         kept = {posting.site for posting in window.postings()}
         # A step that finds nothing was meant for whatever was cleared, also if an epoch had ended by then.
-        for lost in wasted(window.accounts, tails=window.empty):
+        for lost in wasted(window.accounts, tails=window.empty, leaves=window.step.optimizer is None):
             if window.empty:
                 yield window, lost, tally
             elif not by_hand(window) and lost.run.posting.site not in kept and _recurs(books, lost):

@@ -55,7 +55,7 @@ for x, y in loader:
             return
         for account in window.accounts:
             applied = account.applied
-            if not account.stale or account.content != "held" or account.changed:
+            if not account.stale or account.changed:
                 continue
             if not isinstance(applied, OptimizerStepped) or applied.optimizer is None:
                 continue

@@ -62,6 +62,8 @@ for epoch in range(3):
     def on_books(self, books: Books) -> Iterable[Draft]:
         """Look for lines whose measured losses are all undivided means."""
         for number, book in books.optimizers.items():
+            if book.built is not None and book.built.divided_rate:
+                continue
             for site, measured in measured_lines(book).items():
                 windows = [m for m in measured if accumulates(m.window)]
                 undivided = [m for m in windows if mean_times(m, 1.0)]

@@ -115,12 +115,12 @@ def _lost(book: OptimizerBook, size: int, step: Site | None) -> _Told | None:
         {
             (cleared, tail): count
             for (cleared, tail), count in book.lost_tails.items()
-            if tail < size and cleared.site not in habitual
+            if cleared.site not in habitual
         }
     )
     if not tails:
         return None
-    (cleared, tail), _ = tails.most_common(1)[0]
+    cleared, tail = max(tails, key=lambda lost: tails[lost])
     count = sum(tails.values())
     return _Told(
         f"never steps {_last(tail, 'an epoch')}: {line(cleared.site, step)} clears what is left",

@@ -94,10 +94,10 @@ def _uneven(measured: list[MeasuredWindow]) -> list[MeasuredWindow]:
 
 def _averages_as_equals(measured: MeasuredWindow) -> bool:
     """Whether each loss is a mean of its own, and none is given another factor than the rest."""
-    first = measured.losses[0]
-    alike = all(loss.reduction == first.reduction for loss in measured.losses)
+    reductions = {loss.reduction for loss in measured.losses}
+    factor = measured.losses[0].factor
     # A sum divided by its own count is a mean, too; divided by the window's total, the counts would be equal.
-    return alike and first.reduction in ("mean", "masked") and all_times(measured, first.factor or 0.0)
+    return reductions in ({"mean"}, {"masked"}) and factor is not None and all_times(measured, factor)
 
 
 def _counts(measured: MeasuredWindow) -> list[float]:
@@ -111,4 +111,4 @@ def _differ(counts: list[float]) -> bool:
 
 
 def _only_last_is_short(counts: list[float]) -> bool:
-    return not _differ(counts[:-1]) and counts[-1] < min(counts[:-1])
+    return not _differ(counts[:-1]) and counts[-1] == min(counts)

@@ -67,7 +67,6 @@ for i, (x, y) in enumerate(loader):
                 remedy=f"count from one in the guard: `if (i + 1) % {size} == 0:`",
                 detail=fixed(f"the first window held 1 micro-batch, the windows after it {size}"),
                 optimizer=number,
-                count=1,
                 first_step=1,
             )
 

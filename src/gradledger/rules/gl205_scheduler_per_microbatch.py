@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gradledger.ledger.books import Books, SchedulerBook
+from gradledger.ledger.books import Books
 from gradledger.rules.draft import Draft, fixed
 from gradledger.rules.finding import Certainty, Severity
-from gradledger.rules.regularity import regular_size, step_line
+from gradledger.rules.regularity import regular_size, step_line, usual_advances
 from gradledger.rules.rule import Rule
 from gradledger.rules.wording import line, related
 
@@ -65,10 +65,12 @@ for i, (x, y) in enumerate(loader):
             book = None if built is None else books.optimizers.get(built.optimizer)
             if built is None or book is None or built.per_batch or built.kind == "CyclicLR":
                 continue
-            advances = _advances_per_step(schedule)
+            advances = usual_advances(schedule)
             size = regular_size(book)
             if book.steps < 2 or advances < 2 or size < 2 or abs(advances - size) > 1:
                 continue
+            if schedule.between_steps[advances] < 0.6 * sum(schedule.between_steps.values()):
+                continue  # now so many, now so many
             if all(event.explicit for event in schedule.stepped):
                 continue
             if built.horizon is not None and built.horizon > 1.5 * book.steps:
@@ -89,12 +91,3 @@ for i, (x, y) in enumerate(loader):
                 count=total,
                 first_step=min(tally.first for tally in schedule.stepped.values()),
             )
-
-
-def _advances_per_step(schedule: SchedulerBook) -> int:
-    """The usual number of advances between two steps, 0 where there is no usual one."""
-    between = schedule.between_steps
-    if not between:
-        return 0
-    advances, often = between.most_common(1)[0]
-    return advances if often >= 0.6 * sum(between.values()) else 0

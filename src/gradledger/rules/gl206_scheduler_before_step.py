@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from gradledger.ledger.books import Books
 from gradledger.rules.draft import Draft, fixed
 from gradledger.rules.finding import Severity
-from gradledger.rules.regularity import step_line
+from gradledger.rules.regularity import step_line, usual_advances
 from gradledger.rules.rule import Rule
 from gradledger.rules.wording import line, related, times
 
@@ -61,9 +61,8 @@ for x, y in loader:
             if built.kind == "ReduceLROnPlateau" or early.explicit or schedule.early != 1:
                 continue
             # With more advances than steps the schedule counts micro-batches, and the first have to be early.
-            usual = max(schedule.between_steps, key=lambda n: schedule.between_steps[n], default=0)
             advances = schedule.stepped[early].count
-            if usual > 1 or advances < 2:
+            if usual_advances(schedule) > 1 or advances < 2:
                 continue
             step = step_line(book)
             yield Draft(
@@ -73,6 +72,5 @@ for x, y in loader:
                 remedy=f"advance after the update: move this call below the step at {line(step, early.site)}",
                 detail=fixed(f"all {times(advances, 'advance')} came one turn too early"),
                 optimizer=built.optimizer,
-                count=1,
                 first_step=1,
             )

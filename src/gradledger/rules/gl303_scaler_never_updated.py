@@ -82,6 +82,6 @@ def _never_updated(books: Books) -> dict[Site | None, tuple[int, int]]:
     for scaler in books.scalers.values():
         if not scaler.updates:
             for event, tally in scaler.stepped.items():
-                count, _ = lines.get(event.site, (0, 0))
+                count, _ = lines.get(event.site, (0, event.optimizer))
                 lines[event.site] = (count + tally.count, event.optimizer)
     return lines

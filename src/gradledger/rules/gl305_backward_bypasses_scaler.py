@@ -62,7 +62,7 @@ for x, y in loader:
         if step.scaler is None:
             return
         for account in window.accounts:
-            if account.changed or account.content != "held":
+            if account.changed:
                 continue
             for posting in account.postings():
                 if posting.ran.scaled_by is None:

@@ -59,7 +59,10 @@ for x, y in loader:
             if clip.used or not clip.others or not mostly(wasted, clip.calls):
                 continue
             clipped = [books.balances[number] for number in event.accounts]
-            meant_for_step = mostly(clip.straight, clip.calls) and not clip.late
+            # Between the others' backward() and their step it was meant for them, whatever it finds.
+            meant_for_step = mostly(clip.straight, clip.calls) and (
+                not clip.late or mostly(clip.astray, clip.calls)
+            )
             if mostly(clip.idle, clip.calls) and any(b.steps for b in clipped) and not meant_for_step:
                 continue  # the right parameters at the wrong moment: GL304
             if any(b.optimizer is not None and not b.steps for b in clipped):

@@ -107,7 +107,7 @@ def _same_loss(own: Posting, foreign: Posting) -> bool:
 def _left_over(account: Account, step: OptimizerStepped) -> tuple[Posting, Posting] | None:
     """An entry of these very parameters that another optimizer applied and nobody cleared."""
     applied = account.applied
-    if not account.stale or not account.fresh or account.content != "held" or account.changed:
+    if not account.stale or not account.fresh or account.changed:
         return None
     if not isinstance(applied, OptimizerStepped) or applied.optimizer in (None, step.optimizer):
         return None

@@ -84,5 +84,5 @@ for x, y in loader:
 
 
 def _line_that_fills(books: Books, held: set[int]) -> Site | None:
-    lines = ((tally.count, site) for site, tally in books.passes.items() if held & tally.accounts)
-    return max(lines, key=lambda line: line[0], default=(0, None))[1]
+    lines = {site: tally.count for site, tally in books.passes.items() if held & tally.accounts}
+    return max(lines, key=lambda site: lines[site], default=None)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
+from gradledger.ledger.site import Site
 from gradledger.ledger.window import Window
 from gradledger.rules.draft import Draft
 from gradledger.rules.finding import Severity
-from gradledger.rules.regularity import same_line
 from gradledger.rules.rule import Rule
 from gradledger.rules.wording import related
 
@@ -67,13 +68,16 @@ dist.destroy_process_group()
 """
 
     def on_window(self, window: Window) -> Iterable[Draft]:
-        """Count the reductions in a window that one line filled."""
-        account = window.fullest
-        reductions = sum(run.count for run in account.fresh if run.posting.ran.reduced)
-        if same_line(window) and reductions >= 2:
+        """Count the reductions in a window of micro-batches: one line makes several of them."""
+        reductions: Counter[Site | None] = Counter()
+        for run in window.fullest.fresh:
+            reductions[run.posting.site] += run.count if run.posting.ran.reduced else 0
+        line, most = max(reductions.items(), key=lambda item: item[1], default=(None, 0))
+        if most >= 2:
             yield Draft(
-                site=window.one_line,
-                message=f"reduces gradients across processes {reductions} times for one step, once is enough",
+                site=line,
+                message=f"reduces gradients across processes {sum(reductions.values())} times for one step, "
+                "once is enough",
                 related=related((window.step.site, "steps once per window")),
                 remedy="run all but the last forward and backward of a window under `with model.no_sync():` "
                 "(FSDP2: set_requires_gradient_sync(False))",

@@ -24,8 +24,8 @@ def windows_of(book: OptimizerBook, site: Site) -> Tally:
     whole = Tally()
     for window, tally in book.windows.items():
         if same_line(window) and window.one_line == site:
-            whole.first = min(whole.first or tally.first, tally.first)
-            whole.count, whole.last = whole.count + tally.count, max(whole.last, tally.last)
+            whole.first = whole.first or tally.first
+            whole.count += tally.count
     return whole
 
 

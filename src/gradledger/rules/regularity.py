@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from gradledger.ledger.books import Books, OptimizerBook
+from gradledger.ledger.books import Books, OptimizerBook, SchedulerBook
 from gradledger.ledger.site import Site
 from gradledger.ledger.window import Window
 
@@ -54,6 +54,12 @@ def step_line(book: OptimizerBook, size: int | None = None) -> Site | None:
         if size is None or window.size == size:
             lines[window.step.site] += tally.count
     return max(lines, key=lambda site: lines[site], default=None)
+
+
+def usual_advances(schedule: SchedulerBook) -> int:
+    """How often the schedule advances between two steps, most of the time."""
+    between = schedule.between_steps
+    return max(between, key=lambda advances: between[advances], default=0)
 
 
 def holder(books: Books, accounts: Iterable[int]) -> int | None:

@@ -42,9 +42,9 @@ class Rule:
         missing = [
             field
             for field in ("code", "name", "severity", "summary", "static", "runtime", "bad", "good")
-            if not getattr(cls, field, "")
+            if not getattr(cls, field, None)
         ]
-        text = cls.__doc__ or ""
+        text = str(cls.__doc__)
         missing += [f"the section {heading!r}" for heading in HEADINGS if f"{heading}\n" not in text]
         if missing:
             raise TypeError(f"rule {cls.__name__} lacks {', '.join(missing)}")

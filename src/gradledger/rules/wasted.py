@@ -23,15 +23,16 @@ class Waste:
     """All windows it spoiled."""
 
 
-def wasted(accounts: Iterable[Account], *, tails: bool = False) -> Iterator[Lost]:
+def wasted(accounts: Iterable[Account], *, tails: bool = False, leaves: bool = False) -> Iterator[Lost]:
     """Lost entries that a step was meant to use.
 
     Not another optimizer's, an input's, an epoch's tail or what the program has moved the parameters by.
+    A leaf that is updated by hand is no input.
     """
     for account in accounts:
         for lost in account.lost:
             posting = lost.run.posting
-            if posting.used_by is not None or posting.ran.wants_input or lost.served:
+            if posting.used_by is not None or (posting.ran.wants_input and not leaves) or lost.served:
                 continue
             if lost.cleared.site is not None and (tails or not lost.after_epoch):
                 yield lost
@@ -46,10 +47,8 @@ def gathered(found: Iterable[tuple[Window, Lost, Tally]]) -> dict[Site | None, W
         if (id(window), site) in seen:
             continue
         seen.add((id(window), site))
-        waste = lines.setdefault(site, Waste(window, lost, tally.count, Tally(0, tally.first, tally.last)))
+        waste = lines.setdefault(site, Waste(window, lost, tally.count, Tally(0, tally.first)))
         waste.tally.count += tally.count
-        waste.tally.first = min(waste.tally.first, tally.first)
-        waste.tally.last = max(waste.tally.last, tally.last)
         if tally.count > waste.most:
             waste.window, waste.lost, waste.most = window, lost, tally.count
     return lines

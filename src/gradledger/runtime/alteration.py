@@ -8,6 +8,8 @@ from gradledger.ledger.record import dataclass
 from gradledger.runtime.cohort import Cohort
 
 _FEW = 16
+_MOST_PARTS = 4096
+"""Nobody averages over more micro-batches by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,8 @@ def alteration(cohort: Cohort) -> Alteration:
         return Alteration(clipping=True)
     cohort.last_ratio = ratio
     by = round(1 / ratio) if ratio else 0
-    if by >= 2 and abs(by * ratio - 1) < 1e-4:
+    # Any small factor is close to one over some large number.
+    if 2 <= by <= _MOST_PARTS and abs(by * ratio - 1) < 1e-4 / max(1.0, by / 64):
         return Alteration(divided_by=by)
     return Alteration(clipping=last is not None and abs(last - ratio) > 1e-3 * abs(ratio))
 

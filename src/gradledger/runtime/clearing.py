@@ -15,8 +15,8 @@ from gradledger.ledger import events as ev
 from gradledger.ledger.site import Site
 from gradledger.runtime import source
 from gradledger.runtime.cohort import Cohort, Gone, all_zero
-from gradledger.runtime.loops import Loops
 from gradledger.runtime.observer import Observer
+from gradledger.runtime.passes import Passes
 from gradledger.runtime.patch import Patches
 from gradledger.runtime.shield import shielded
 
@@ -24,9 +24,9 @@ from gradledger.runtime.shield import shielded
 class Clearing:
     """Sees zero_grad() and books what it really cleared; clearing by hand shows at the next boundary."""
 
-    def __init__(self, observer: Observer, loops: Loops) -> None:
+    def __init__(self, observer: Observer, passes: Passes) -> None:
         self.observer = observer
-        self._loops = loops
+        self._passes = passes
 
     def install(self, patches: Patches) -> None:
         """Put the probes in place."""
@@ -34,11 +34,11 @@ class Clearing:
         patches.wrap(nn.Module, "zero_grad", self._of_module)
 
     def _of_optimizer(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        cruise = self.observer.cruise
+        here = self.observer.here
 
         def zero_grad(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
             result = original(optimizer, *args, **kwargs)
-            if cruise.on and cruise.clears(optimizer):
+            if here.cruise.on and here.cruise.clears(optimizer):
                 return result
             self._optimizer_cleared(optimizer, self.observer.sites.find(1))
             return result
@@ -46,11 +46,11 @@ class Clearing:
         return zero_grad
 
     def _of_module(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        cruise = self.observer.cruise
+        here = self.observer.here
 
         def zero_grad(module: Any, *args: Any, **kwargs: Any) -> Any:
             result = original(module, *args, **kwargs)
-            if cruise.on and cruise.clears():
+            if here.cruise.on and here.cruise.clears():
                 return result
             self._module_cleared(module, self.observer.sites.find(1))
             return result
@@ -86,7 +86,7 @@ class Clearing:
         """Book what a clearing has emptied; False if that is nothing."""
         observer = self.observer
         if any(cohort.waiting for cohort in cohorts):
-            self._loops.ended(sys._getframe(3))
+            self._passes.loops.ended(sys._getframe(3))
         emptied: dict[str, list[Cohort]] = {}
         for cohort in cohorts.copy():
             try:

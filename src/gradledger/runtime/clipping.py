@@ -45,11 +45,12 @@ class Clipping:
                 patches.place(torch.nn.utils, name, wrapper)
 
     def _make(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        cruise = self.observer.cruise
+        here = self.observer.here
 
         def clip(parameters: Any, *args: Any, **kwargs: Any) -> Any:
             params = [parameters] if isinstance(parameters, Tensor) else list(parameters)
             bound = args[0] if args else kwargs.get("max_norm", kwargs.get("clip_value"))
+            cruise = here.cruise
             if cruise.on and self._as_due(params, bound) and cruise.begins(ev.GradientsClipped):
                 result = original(_again(parameters, params), *args, **kwargs)
                 cruise.altered()
@@ -65,7 +66,7 @@ class Clipping:
 
     def _as_due(self, params: list[Any], bound: Any) -> bool:
         """Whether the clipping that is due in level flight is one of these parameters by such a bound."""
-        stage = self.observer.cruise.due
+        stage = self.observer.here.cruise.due
         event = stage.event
         if not isinstance(event, ev.GradientsClipped) or stage.params != set(map(id, params)):
             return False

@@ -12,12 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from operator import is_
-from threading import get_ident
+from threading import RLock
+from time import monotonic
 from types import CodeType
 from typing import Any
 
 from gradledger.ledger import events as ev
 from gradledger.ledger.errors import AuditError
+from gradledger.ledger.site import Site
 from gradledger.runtime.alteration import sample_of
 from gradledger.runtime.cohort import KEPT_WHOLE, Cohort, Gone, size
 from gradledger.runtime.numbering import Numbering
@@ -26,6 +28,8 @@ from gradledger.runtime.stages import Sentinel, Stage
 TURNS_BEFORE = 32
 TURNS_AT_ONCE = 63
 MOST_EVENTS = 80
+SECONDS = 1.0
+"""Turns that take longer are booked in flight."""
 
 
 class Cruise:
@@ -35,28 +39,36 @@ class Cruise:
         self,
         is_calm: Callable[[Sequence[ev.Event]], bool],
         repeat: Callable[[Sequence[ev.Event], int], None],
-        land: Callable[[Sequence[ev.Event]], None],
+        land: Callable[[Cruise, Sequence[ev.Event]], None],
         places: Callable[[Any], tuple[CodeType, int] | None],
         cohorts: Callable[[], Sequence[Cohort]],
         optimizers: Numbering,
         others: Numbering,
         fail: Callable[[Exception], None],
+        lock: RLock,
     ) -> None:
         self.on = False
-        self._thread = 0
         self.allowed = True
         self.turn: list[ev.Event] = []
         """The events since the last step."""
+        self.last_event: Site | None = None
+        self.last_backward: Site | None = None
+        """The lines of the latest event and of the latest backward of this thread."""
         self._is_calm, self._repeat, self._land = is_calm, repeat, land
         self._places, self._cohorts = places, cohorts
         self._optimizers, self._others = optimizers, others
         self._fail = fail
+        self._lock = lock
         self._last: list[ev.Event] = []
         self._streak = 0
         self._proven: list[ev.Event] | None = None
         self._stages: list[Stage] = []
         self._at = 0
         self._turns = 0
+        """Whole turns of this flight that are not yet booked."""
+        self._told = 0
+        """Those that are."""
+        self._due = 0.0
 
     # -- finding a steady loop --------------------------------------------------------------------------
 
@@ -113,8 +125,8 @@ class Cruise:
     def _take_off(self) -> None:
         for stage in self._stages:
             stage.note()
-        self._at = self._turns = 0
-        self._thread = get_ident()
+        self._at = self._turns = self._told = 0
+        self._due = monotonic() + SECONDS
         self.on = True
 
     # -- the stages of a turn ---------------------------------------------------------------------------
@@ -126,93 +138,107 @@ class Cruise:
 
     def clears(self, owner: Any = None) -> bool:
         """A zero_grad() has run: was it due, and did it clear?"""
-        stage = self._stages[self._at]
-        if stage.is_due(ev.GradientCleared, owner):
-            for sentinel in stage.sentinels:
-                param = sentinel.ref()
-                if param is None or param.grad is not None:
-                    break
-                sentinel.grad = None
-            else:
-                self._at += 1
-                return True
-        self.leave()
-        return False
+        with self._lock:
+            stage = self._stages[self._at]
+            if self.on and stage.is_due(ev.GradientCleared, owner):
+                for sentinel in stage.sentinels:
+                    param = sentinel.ref()
+                    if param is None or param.grad is not None:
+                        break
+                    sentinel.grad = None
+                else:
+                    self._at += 1
+                    return True
+            self.leave()
+            return False
 
     def begins(self, kind: type[ev.Event], who: Any = None, on: Any = None) -> bool:
         """Something is about to work on gradients: was it due, and are they as they should be?"""
-        # Another thread may run the very same lines with a model of its own.
-        if self._thread == get_ident() and self._stages[self._at].is_due(kind, who, on):
-            return True
-        self.leave()
-        return False
+        with self._lock:
+            if self.on and self._stages[self._at].is_due(kind, who, on):
+                return True
+            self.leave()
+            return False
 
     def added(self, loader: int | None) -> None:
         """The backward() that was due has run: did it add to the gradients?"""
-        stage = self._stages[self._at]
-        if not self.on:
-            self._book_late(stage)
-            return
-        fitting = stage.loader == loader
-        for sentinel in stage.sentinels:
-            param = sentinel.ref()
-            grad = None if param is None else param.grad
-            version = 0 if grad is None else grad._version
-            if grad is None or (grad is sentinel.grad and version == sentinel.version):
-                fitting = False
-            sentinel.grad, sentinel.version = grad, version
-            if stage.sampled:
-                sentinel.sample = sample_of(grad)
-        self._at += 1
-        if not fitting:
-            self._proven = None
-            self.leave()
+        with self._lock:
+            stage = self._stages[self._at]
+            if not self.on:
+                self._book_late(stage)
+                return
+            fitting = stage.loader == loader
+            for sentinel in stage.sentinels:
+                param = sentinel.ref()
+                grad = None if param is None else param.grad
+                version = 0 if grad is None else grad._version
+                if grad is None or (grad is sentinel.grad and version == sentinel.version):
+                    fitting = False
+                sentinel.grad, sentinel.version = grad, version
+                if stage.sampled:
+                    sentinel.sample = sample_of(grad)
+            self._at += 1
+            if not fitting:
+                self._proven = None
+                self.leave()
 
     def altered(self) -> None:
         """The clipping or unscaling that was due has run, and has changed the gradients in place."""
-        stage = self._stages[self._at]
-        if not self.on:
-            self._book_late(stage)
-            return
-        for sentinel in stage.sentinels:
-            sentinel.note()
-        self._at += 1
+        with self._lock:
+            stage = self._stages[self._at]
+            if not self.on:
+                self._book_late(stage)
+                return
+            for sentinel in stage.sentinels:
+                sentinel.note()
+            self._at += 1
 
     def passes(self, kind: type[ev.Event], who: Any, on: Any = None) -> bool:
         """Something that concerns no gradient has happened: was it due?"""
-        if self._stages[self._at].is_due(kind, who, on):
-            self._at += 1
-            return True
-        self.leave()
-        return False
+        with self._lock:
+            if self.on and self._stages[self._at].is_due(kind, who, on):
+                self._at += 1
+                return True
+            self.leave()
+            return False
 
     def steps(self, optimizer: Any) -> bool:
         """A step is about to run: was it due, on gradients as they were left?"""
-        if not self._stages[self._at].is_due(ev.OptimizerStepped, optimizer):
-            self.leave()
-            return False
-        self._at += 1
-        if self._at == len(self._stages):
-            self._at = 0
-            self._turns += 1
-            if self._turns >= TURNS_AT_ONCE:
+        with self._lock:
+            if not (self.on and self._stages[self._at].is_due(ev.OptimizerStepped, optimizer)):
                 self.leave()
-        return True
+                return False
+            self._at += 1
+            if self._at == len(self._stages):
+                self._at = 0
+                self._turns += 1
+                if self._turns + self._told >= TURNS_AT_ONCE:
+                    self.leave()
+                elif monotonic() >= self._due:
+                    self._safely(self._tell)
+            return True
+
+    def _tell(self) -> None:
+        """Book the turns so far; whoever reads the books, or a recording, need not wait for the landing."""
+        self._due = monotonic() + SECONDS
+        turns, self._turns = self._turns, 0
+        self._told += turns
+        self._repeat([stage.event for stage in self._stages], turns)
 
     # -- ending -----------------------------------------------------------------------------------------
 
     def leave(self) -> None:
         """End the flight: book what happened, and let the cohorts look anew."""
-        if not self.on:
-            return
-        self.on = False
-        self._safely(self._close)
+        with self._lock:
+            if self.on:
+                self.on = False
+                self._safely(self._close)
 
     def _book_late(self, stage: Stage) -> None:
         """The flight ended while the call that was due was running: book the call all the same."""
 
         def book() -> None:
-            self._land([stage.event])
+            self._land(self, [stage.event])
             for sentinel in stage.sentinels:
                 with suppress(Gone):
                     sentinel.cohort.snapshot(sentinel.cohort.look())
@@ -230,10 +256,10 @@ class Cruise:
 
     def _close(self) -> None:
         events = [stage.event for stage in self._stages]
-        if not self._turns:
+        if not self._turns and not self._told:
             self._proven = None  # a loop that never flies far costs less when it is not tried again at once
         self._repeat(events, self._turns)
-        self._land(events[: self._at])
+        self._land(self, events[: self._at])
         sentinels = {id(s): s for stage in self._stages for s in stage.sentinels}.values()
         touched = [sentinel for sentinel in sentinels if sentinel.is_touched()]
         for sentinel in sentinels:

@@ -72,9 +72,10 @@ class HandedIn:
         accounts = tuple([c.account for c in posted])
         # Its scale is divided out by the accumulator, without the scaler's own calls.
         self._post(ev.BackwardRan(event.site, accounts, reduced=event.reduced))
-        observer.last_backward = event.site
+        observer.passed(event.site)
         for cohort in posted:
             cohort.waiting += 1
+            cohort.thread = observer.here.thread
 
     def _refreshed(self, cohorts: Sequence[Cohort]) -> None:
         """Take the gradients as they are now."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import weakref
 from collections import deque
 from types import FrameType
@@ -29,8 +30,11 @@ class _Token:
         self.number = number
 
 
-class KeptGraphs:
-    """Ties a token to the nodes near the root of some graphs, and looks later which tokens still live."""
+class KeptGraphs(threading.local):
+    """Ties a token to the nodes near the root of some graphs, and looks later which tokens still live.
+
+    Each thread looks after its own.
+    """
 
     def __init__(self, observer: Observer) -> None:
         self.observer = observer

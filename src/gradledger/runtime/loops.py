@@ -38,7 +38,6 @@ class Loops:
         self.observer = observer
         self._marks: dict[int, Any] = {}
         self._numbers: dict[Any, int] = {}
-        self._last = 1_000_000
         self._inner: _Running | None = None
 
     def turn(self, site: Site, frame: FrameType | None) -> int | None:
@@ -48,8 +47,7 @@ class Loops:
         key = site if inner is None else inner.place
         number = self._numbers.get(key)
         if number is None:
-            self._last += 1
-            number = self._numbers[key] = self._last
+            number = self._numbers[key] = next(self.observer.loops)
         if inner is not None:
             inner.number = number
         self._inner = inner

@@ -20,7 +20,7 @@ class Numbering:
 
     def behind(self, number: int) -> weakref.ref[Any] | None:
         """The object of this number, weakly."""
-        return next((ref for known, ref in self._numbers.values() if known == number), None)
+        return next((ref for known, ref in list(self._numbers.values()) if known == number), None)
 
     def give(self, thing: Any) -> int:
         """A new number for it."""

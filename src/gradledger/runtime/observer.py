@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+import itertools
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
@@ -15,18 +15,10 @@ from gradledger.runtime import source
 from gradledger.runtime.alteration import alteration
 from gradledger.runtime.cohort import Cohort, Gone, all_zero
 from gradledger.runtime.cruise import Cruise
+from gradledger.runtime.here import Flights, Here, new_lock
 from gradledger.runtime.numbering import Numbering
+from gradledger.runtime.rates import divided_rate
 from gradledger.runtime.sites import Sites
-
-
-class _Here(threading.local):
-    """What is going on in the thread that asks."""
-
-    def __init__(self) -> None:
-        self.thread = threading.get_ident()
-        self.in_backward = False
-        self.in_pass: Callable[[Sequence[Cohort]], None] | None = None
-        """Set while a backward runs: books what it has done so far (steps inside backward hooks)."""
 
 
 class Steady(Protocol):
@@ -53,76 +45,110 @@ class Observer:
         self.by_param: dict[int, tuple[weakref.ref[Tensor], Cohort]] = {}
         self.optimizers = Numbering()
         self.others = Numbering()
-        self.last_backward: Site | None = None
+        self.loops = itertools.count(1_000_001)
+        """Numbers for loops, and for readers of a data set that another thread reads as well."""
+        self.latest_backward: Site | None = None
+        self.latest_event: Site | None = None
+        """Of any thread."""
         self.stacks: dict[Site, source.Stack] = {}
         """How each backward() line was first reached."""
-        self.last_event: Site | None = None
-        self.here = _Here()
         self.several = False
         """Several threads train side by side."""
         self._held: dict[int, int] = {}
         self.threads: set[int] = set()
         """The threads that have run a backward."""
-        self.lock = threading.RLock()
+        self.lock = new_lock()
         self.outside = 0
         """Cohorts that no optimizer holds."""
         self._accounts = 0
-        self.cruise = Cruise(
-            is_calm=lambda events: steady is not None and not self.several and steady.is_calm(events),
-            repeat=lambda events, times: steady.repeat(events, times) if steady is not None else None,
-            land=self._land,
-            places=self.sites.place,
-            cohorts=lambda: self.cohorts,
-            optimizers=self.optimizers,
-            others=self.others,
-            fail=self.fail,
-        )
-        self.cruise.allowed = steady is not None
+        self._steady = steady
+        self.flights = Flights(self._new_cruise)
+        self.here = Here(self.flights)
         self.trouble: Exception | None = None
         """Our own fault, after which nothing more is booked."""
 
+    def _new_cruise(self) -> Cruise:
+        steady = self._steady
+        cruise = Cruise(
+            is_calm=lambda events: steady is not None and steady.is_calm(events),
+            repeat=lambda events, times: steady.repeat(events, times) if steady is not None else None,
+            land=self._land,
+            places=self.sites.place,
+            cohorts=self.mine,
+            optimizers=self.optimizers,
+            others=self.others,
+            fail=self.fail,
+            lock=self.lock,
+        )
+        cruise.allowed = steady is not None
+        return cruise
+
+    @property
+    def cruise(self) -> Cruise:
+        """The flight of this thread."""
+        return self.here.cruise
+
+    @property
+    def last_backward(self) -> Site | None:
+        """The line of this thread's latest backward; of anybody's, if this thread only looks on."""
+        mine = self.cruise.last_backward
+        return self.latest_backward if mine is None and not self.several else mine
+
+    def passed(self, site: Site | None) -> None:
+        """A backward of this thread, from this line, was booked."""
+        self.cruise.last_backward = self.latest_backward = site
+
+    @property
+    def last_event(self) -> Site | None:
+        """The line of its latest event."""
+        mine = self.cruise.last_event
+        return self.latest_event if mine is None and not self.several else mine
+
     def post(self, event: ev.Event) -> None:
         """Send an event on."""
-        self.last_event = event.site
-        self.cruise.turn.append(event)
-        if self.several:
-            with self.lock:
-                self.send(event)
-        else:
+        self._post(self.here.cruise, event)
+
+    def _post(self, cruise: Cruise, event: ev.Event) -> None:
+        with self.lock:
+            cruise.last_event = self.latest_event = event.site
+            cruise.turn.append(event)
             self.send(event)
 
     def fail(self, trouble: Exception) -> None:
         """Stop booking because of a fault of our own."""
         self.trouble = trouble
 
-    def _land(self, events: Sequence[ev.Event]) -> None:
+    def _land(self, cruise: Cruise, events: Sequence[ev.Event]) -> None:
         """Book the unfinished turn of a flight event by event."""
-        self.cruise.turn = []
+        cruise.turn = []
         for event in events:
-            self.post(event)
+            self._post(cruise, event)
             if isinstance(event, ev.BackwardRan):
-                self.last_backward = event.site
+                cruise.last_backward = self.latest_backward = event.site
 
     def note_thread(self) -> None:
         """Remember that this thread trains."""
         if self.here.thread not in self.threads:
             self.threads.add(self.here.thread)
             self.several = len(self.threads) > 1
-            self.cruise.allowed &= not self.several
 
     def mine(self) -> list[Cohort]:
         """The cohorts this thread may look at: all, unless several threads train side by side."""
         if not self.several:
             return self.cohorts
-        return [cohort for cohort in self.cohorts if cohort.thread == self.here.thread]
+        mine = (self.here.thread, 0)
+        return [cohort for cohort in self.cohorts if cohort.thread in mine]
 
     def same(self, key: Any, make: Callable[[], ev.Event]) -> ev.Event:
         """The one event object for this key: the journal recognises it at once."""
         event = self.events.get(key)
-        if event is None:
-            if len(self.events) > 20_000:
-                self.events.clear()
-            event = self.events[key] = make()
+        return self.remember(key, make()) if event is None else event
+
+    def remember(self, key: Any, event: ev.Event) -> ev.Event:
+        """The event, which is the one for this key from now on."""
+        if len(self.events) > 20_000:
+            self.events.clear()
+        self.events[key] = event
         return event
 
     # -- parameters -------------------------------------------------------------------------------------
@@ -228,7 +254,7 @@ class Observer:
         params = [p for group in optimizer.param_groups for p in group["params"] if isinstance(p, Tensor)]
         if number is None:
             number = self.optimizers.give(optimizer)
-            self.post(ev.OptimizerBuilt(site, number, type(optimizer).__name__))
+            self.post(ev.OptimizerBuilt(site, number, type(optimizer).__name__, divided_rate(site)))
         cohorts = self.by_optimizer.setdefault(number, [])
         if sum(len(c.refs) for c in cohorts) != len(params) or not params:
             strangers = [p for p in params if self.cohort_of(p) is None]
@@ -300,6 +326,8 @@ class Observer:
     def moved_by_hand(self, cohort: Cohort, site: Site | None) -> None:
         """Parameters without an optimizer have new values: an update written by hand, or something else."""
         at = source.hand_written_update(site, before=self.last_backward)
+        if at is not None and source.cleared_between(self.last_backward, at):
+            self.settle([cohort], at)
         cohort.mark_params()
         accounts = (cohort.account,)
         if at is None:
@@ -367,5 +395,5 @@ class Observer:
         if event is None or event.site is not site:
             unread = source.nothing_looks(backward, site)
             event = ev.GradientCleared(site, accounts, by, to, owner, unread)  # type: ignore[arg-type]
-            self.events[key] = event
+            self.remember(key, event)
         self.post(event)

@@ -66,13 +66,16 @@ class Owners:
         self._scans += 1
         if self._scans > MOST_SCANS:
             return {}
-        modules = [thing for thing in gc.get_objects() if issubclass(type(thing), nn.Module)]
-        inner = {id(child) for module in modules for child in module.__dict__.get("_modules", {}).values()}
         owners: dict[int, tuple[int, bool, str]] = {}
-        for module in modules:
-            if id(module) in inner or "_parameters" not in module.__dict__:
-                continue
+        for module in outermost_models():
             number = self.observer.others.known(module) or self.observer.others.give(module)
             for name, param in module.named_parameters():
                 owners.setdefault(id(param), (number, module.training, name))
         return owners
+
+
+def outermost_models() -> list[nn.Module]:
+    """The living models that are no part of another."""
+    modules = [thing for thing in gc.get_objects() if issubclass(type(thing), nn.Module)]
+    inner = {id(child) for module in modules for child in module.__dict__.get("_modules", {}).values()}
+    return [module for module in modules if id(module) not in inner and "_parameters" in module.__dict__]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from itertools import repeat
 from operator import is_not
@@ -47,8 +48,8 @@ def is_due(count: int) -> bool:
     return count < 4 or count & (count - 1) == 0
 
 
-class Passes:
-    """Sees torch.autograd.backward, through which every backward goes."""
+class Passes(threading.local):
+    """Sees torch.autograd.backward, through which every backward goes; lines have a past in each thread."""
 
     def __init__(
         self,
@@ -74,10 +75,11 @@ class Passes:
     def install(self, patches: Patches) -> None:
         """Put the probe in place."""
         observer = self.observer
-        cruise, here, pending = observer.cruise, observer.here, self.scaling.pending
+        here, scaling = observer.here, self.scaling
 
         def make(original: Callable[..., Any]) -> Callable[..., Any]:
             def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+                cruise = here.cruise
                 if cruise.on:
                     if _running_pass() >= 0:
                         return original(tensors, *args, **kwargs)
@@ -85,7 +87,7 @@ class Passes:
                         args in _PLAIN
                         and kwargs in _PLAIN_WORDS
                         and cruise.begins(ev.BackwardRan)
-                        and (not pending or self._scaled_as_due(tensors))
+                        and (not scaling.pending or self._scaled_as_due(tensors))
                     ):
                         result = original(tensors, *args, **kwargs)
                         self._flown(tensors)
@@ -121,8 +123,7 @@ class Passes:
     def _flown(self, tensors: Any) -> None:
         """A pass in level flight has run."""
         batches, cruise = self.batches, self.observer.cruise
-        loader, batches.fresh = batches.fresh, None
-        cruise.added(loader)
+        cruise.added(batches.given())
         if type(tensors) is Tensor and tensors.is_cpu and not math.isfinite(tensors.item()):
             cruise.leave()
             self.suspicious = True
@@ -143,10 +144,10 @@ class Passes:
         starts: list[Any] | None = None
         count = line.count
         line.count = count + 1
-        if count < 48 or not count % 16:
+        if count < 48 or not count % 16 or self._handed_over(line):
             starts = graphs.roots(tensors)
             self.kept.tag(starts)
-            if is_due(count):
+            if is_due(count) or self._handed_over(line):
                 self._discover(line, starts)
         if not line.accumulates and any(c.waiting and c.last_line is site for c in line.reached):
             line.accumulates = True
@@ -168,6 +169,11 @@ class Passes:
                 if len(starts) == 1:
                     line.loss = graphs.loss_facts(starts[0], scaled=line.scaled is not None)
         return line
+
+    def _handed_over(self, line: Line) -> bool:
+        """Whether another thread has trained what this line trains since its last pass here."""
+        here = self.observer.here.thread
+        return self.observer.several and any(cohort.thread != here for cohort in line.reached)
 
     def _loop(self, line: Line, frame: FrameType) -> int | None:
         """The plain loop that gives this line its batches, where no loader does."""
@@ -278,11 +284,12 @@ class Passes:
             line.reduced = False
         accounts = tuple([cohort.account for cohort in posted])
         observer.post(line.event(accounts))
-        observer.last_backward = line.site
+        observer.passed(line.site)
         sampled = line.scaled is not None or line.loss is not None
         line.reached = posted
         for cohort in posted:
             cohort.waiting += 1
+            cohort.thread = observer.here.thread
             cohort.last_line = line.site
             if cohort.wasteful:
                 cohort.note_pass()

@@ -14,6 +14,7 @@ from gradledger.runtime.cohort import Gone
 from gradledger.runtime.handed_in import HandedIn
 from gradledger.runtime.keeping import KeptGraphs
 from gradledger.runtime.loading import Batches
+from gradledger.runtime.naming import Naming
 from gradledger.runtime.observer import Observer, Steady
 from gradledger.runtime.owners import Owners
 from gradledger.runtime.passes import Passes
@@ -45,9 +46,12 @@ class Probes:
         project: str | None = None,
         steady: Steady | None = None,
         telling: Telling | None = None,
+        record: Callable[[ev.Event], None] | None = None,
     ) -> None:
         send = post if telling is None else telling.beside(post)
         self.observer = Observer(send, Sites(project), steady)
+        if record is not None:
+            Naming(self.observer, record)
         scaling = Scaling(self.observer)
         owners = Owners(self.observer)
         batches = Batches(self.observer)
@@ -61,7 +65,7 @@ class Probes:
             batches,
             replicas,
             Steps(self.observer, scaling, passes, owners),
-            Clearing(self.observer, passes.loops),
+            Clearing(self.observer, passes),
             clipping,
             Scheduling(self.observer),
             HandedIn(self.observer, passes),
@@ -86,16 +90,20 @@ class Probes:
 
     def end(self, error: BaseException | None = None, *, complete: bool = True) -> None:
         """Look a last time, explain the crash if there was one, and say that nothing more will come."""
+        with self.observer.lock:
+            self._end(error, complete=complete)
+
+    def _end(self, error: BaseException | None, *, complete: bool) -> None:
         observer = self.observer
-        observer.cruise.leave()
+        observer.flights.land()
         if self._closer is not None:
             self._closer.end()
         with suppress(Gone):
-            observer.settle(list(observer.cohorts), observer.last_event)
+            observer.settle(list(observer.cohorts), observer.latest_event)
         if error is not None:
             for event in crash.explain(error, observer.sites):
                 observer.post(event)
-        if observer.last_backward is not None:
-            for site, text in source.uncalled_clears(observer.last_backward.path):
+        if observer.latest_backward is not None:
+            for site, text in source.uncalled_clears(observer.latest_backward.path):
                 observer.post(ev.ClearNotCalled(site, text))
         observer.post(ev.RunEnded(None, complete and error is None))

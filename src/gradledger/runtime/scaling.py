@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import weakref
 from collections import deque
 from collections.abc import Callable
@@ -32,8 +33,8 @@ LEAST_SCALED_BOUND = _LEAST_SCALE / 10
 """No smaller clipping bound is taken for one that was multiplied by the scale."""
 
 
-class Scaling:
-    """Sees the life of every gradient scaler (cuda's is a subclass of the same class)."""
+class Scaling(threading.local):
+    """Sees the life of every gradient scaler (cuda's is a subclass of the same class), thread by thread."""
 
     def __init__(self, observer: Observer) -> None:
         self.observer = observer
@@ -48,6 +49,8 @@ class Scaling:
         self._latest: Any = lambda: None
         self._loss: Any = lambda: None
         """The loss that was scaled last."""
+        self._lines: dict[tuple[int, int], Site] = {}
+        """(scaler, optimizer) -> the line of the latest step."""
         self._built: dict[Site, list[tuple[int, int]]] = {}
         self._in_loop: dict[int, bool] = {}
 
@@ -122,13 +125,13 @@ class Scaling:
         return before is not None and any(mark in before for mark in marks)
 
     def _scale(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        cruise = self.observer.cruise
+        here = self.observer.here
 
         def scale(scaler: Any, outputs: Any) -> Any:
             result = original(scaler, outputs)
             if not scaler.is_enabled():
                 return result
-            if cruise.on and type(result) is Tensor and cruise.passes(ev.LossScaled, scaler):
+            if here.cruise.on and type(result) is Tensor and here.cruise.passes(ev.LossScaled, scaler):
                 self._keep(scaler, result)
             else:
                 self._scaled(scaler, result, self.observer.sites.find(1))
@@ -152,23 +155,38 @@ class Scaling:
             self._loss = weakref.ref(scaled)
 
     def _unscale(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        cruise = self.observer.cruise
+        here = self.observer.here
 
         def unscale_(scaler: Any, optimizer: Any) -> Any:
             if not scaler.is_enabled():
                 return original(scaler, optimizer)
-            if cruise.on and cruise.begins(ev.GradientsUnscaled, scaler, _inner(optimizer)):
+            if here.cruise.on and here.cruise.begins(ev.GradientsUnscaled, scaler, _inner(optimizer)):
                 result = original(scaler, optimizer)
-                cruise.altered()
+                here.cruise.altered()
                 return result
             site = self.observer.sites.find(1)
             found = self._before_unscaling(optimizer, site)
-            result = original(scaler, optimizer)
+            try:
+                result = original(scaler, optimizer)
+            except RuntimeError as error:
+                if "after step()" in str(error):
+                    self._never_updated(scaler, optimizer)
+                raise
             if found is not None:
                 self._unscaled(scaler, site, *found)
             return result
 
         return unscale_
+
+    @shielded
+    def _never_updated(self, scaler: Any, optimizer: Any) -> None:
+        """Torch refuses to unscale what was stepped before: the step's line is what lacks an update()."""
+        number = self._number(scaler)
+        target, cohorts = self.observer.optimizer(_inner(optimizer))
+        site = self._lines.get((number, target))
+        if site is not None:
+            accounts = tuple([c.account for c in cohorts])
+            self.observer.post(ev.StepRefused(site, accounts, target, number, "already-stepped"))
 
     @shielded
     def _before_unscaling(self, optimizer: Any, site: Site) -> tuple[int, list[Cohort]] | None:
@@ -189,10 +207,10 @@ class Scaling:
         self.observer.post(event)
 
     def _step(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        cruise = self.observer.cruise
+        here = self.observer.here
 
         def step(scaler: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-            if not (cruise.on and cruise.passes(ev.ScalerStepped, scaler, _inner(optimizer))):
+            if not (here.cruise.on and here.cruise.passes(ev.ScalerStepped, scaler, _inner(optimizer))):
                 self._called(scaler, optimizer, self.observer.sites.find(1))
             number = self.observer.others.known(scaler) if scaler.is_enabled() else None
             outer, self.stepping, self.stepped = self.stepping, number, False
@@ -216,6 +234,7 @@ class Scaling:
         observer = self.observer
         number = self._number(scaler)
         target, _ = observer.optimizer(_inner(optimizer))
+        self._lines[number, target] = site
         key = ("scaler step", site, number, target)
         observer.post(observer.same(key, lambda: ev.ScalerStepped(site, number, target)))
 
@@ -239,11 +258,11 @@ class Scaling:
                 self.observer.post(ev.StepRefused(site, accounts, target, number, reason))  # type: ignore[arg-type]
 
     def _update(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        cruise = self.observer.cruise
+        here = self.observer.here
 
         def update(scaler: Any, *args: Any, **kwargs: Any) -> Any:
             result = original(scaler, *args, **kwargs)
-            if not (cruise.on and cruise.passes(ev.ScalerUpdated, scaler)):
+            if not (here.cruise.on and here.cruise.passes(ev.ScalerUpdated, scaler)):
                 self._updated(scaler, self.observer.sites.find(1))
             return result
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import threading
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -18,12 +19,18 @@ from gradledger.runtime.shield import shielded
 _BASE = lr_scheduler.LRScheduler
 
 
+class _Depth(threading.local):
+    """How many advances this thread is inside of."""
+
+    value = 0
+
+
 class Scheduling:
     """Sees the advances of every scheduler, also of classes the user wrote."""
 
     def __init__(self, observer: Observer) -> None:
         self.observer = observer
-        self._depth = 0
+        self._depth = _Depth()
         self._patches: Patches | None = None
 
     def install(self, patches: Patches) -> None:
@@ -49,16 +56,17 @@ class Scheduling:
             patches.wrap(kind, "step", self._step)
 
     def _step(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        cruise = self.observer.cruise
+        here, depth = self.observer.here, self._depth
 
         def step(scheduler: Any, *args: Any, **kwargs: Any) -> Any:
-            if self._depth:
+            if depth.value:
                 return original(scheduler, *args, **kwargs)
-            self._depth += 1
+            depth.value += 1
             try:
                 result = original(scheduler, *args, **kwargs)
             finally:
-                self._depth -= 1
+                depth.value -= 1
+            cruise = here.cruise
             if cruise.on and not args and not kwargs and cruise.passes(ev.SchedulerStepped, scheduler):
                 return result
             if _caller(sys._getframe(1)) not in ("_initial_step", "__init__"):

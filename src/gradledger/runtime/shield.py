@@ -21,14 +21,16 @@ def shielded(method: Method) -> Method:
         if observer.trouble is not None:
             return None
         try:
-            if observer.cruise.on:
-                observer.cruise.leave()
-            return method(self, *args, **kwargs)
+            with observer.lock:
+                if observer.cruise.on:
+                    observer.cruise.leave()
+                return method(self, *args, **kwargs)
         except AuditError:
             raise
         except Gone:
             # A model died in the middle of a look: what is left is looked at next time.
-            observer.sweep()
+            with observer.lock:
+                observer.sweep()
             return None
         except Exception as trouble:
             observer.trouble = trouble

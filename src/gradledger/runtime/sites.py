@@ -9,9 +9,13 @@ import sys
 import sysconfig
 from types import CodeType, FrameType
 
+import torch
+
 from gradledger.ledger.site import Site
 
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_TORCH = os.path.dirname(torch.__file__) + os.sep
+"""Wherever it lies: built from source, or in a folder of PYTHONPATH, it is in no site-packages."""
 _MADE_UP = ("<gradledger", "<frozen", "<attrs", "<eval_with_key>", "<__array_function__")
 
 
@@ -40,7 +44,9 @@ class Sites:
         known = self._mine.get(code)
         if known is None:
             name = code.co_filename
-            if self._project and name.startswith(self._project):
+            if name.startswith(_TORCH):
+                known = False
+            elif self._project and name.startswith(self._project):
                 known = True
             else:
                 known = not (
@@ -70,14 +76,10 @@ class Sites:
             key = (frame.f_code, frame.f_lasti)
             found = self._sites.get(key)
             if found is None:
-                found = self._sites[key] = self.at(frame)
+                found = self._sites.setdefault(key, self.at(frame))  # another thread may have been first
                 self._places[id(found)] = key
             return found
-        while (
-            start is not None
-            and start.f_back is not None
-            and f"{os.sep}torch{os.sep}" in start.f_code.co_filename
-        ):
+        while start is not None and start.f_back is not None and start.f_code.co_filename.startswith(_TORCH):
             start = start.f_back
         return self.at(start) if start is not None else Site("<unknown>", 1)
 

@@ -167,6 +167,17 @@ def hand_written_update(near: Site | None, *, before: Site | None = None) -> Sit
     return _closest(near, before, _updates_parameter)
 
 
+@lru_cache(maxsize=1024)
+def cleared_between(backward: Site | None, update: Site) -> bool:
+    """Whether gradients are emptied by hand after a backward and before an update in the same function."""
+    if backward is None or backward.path != update.path:
+        return False
+    clear = _closest(update, backward, _clears_gradient)
+    if clear is None or not backward.line < clear.line < update.line:
+        return False
+    return len({id(owner_of(site.path, site.line)) for site in (backward, clear, update)}) == 1
+
+
 def uncalled_clears(path: str) -> Iterator[tuple[Site, str]]:
     """Statements that name zero_grad and do not call it."""
     tree = _tree(path)

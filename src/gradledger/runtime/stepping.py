@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import threading
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -22,8 +23,8 @@ from gradledger.runtime.scaling import Scaling
 from gradledger.runtime.shield import shielded
 
 
-class Steps:
-    """Sees every optimizer step, also of optimizers the user wrote."""
+class Steps(threading.local):
+    """Sees every optimizer step, also of optimizers the user wrote; each thread has a step of its own."""
 
     def __init__(self, observer: Observer, scaling: Scaling, passes: Passes, owners: Owners) -> None:
         self.observer = observer
@@ -52,12 +53,12 @@ class Steps:
 
         patches.wrap(optim.Optimizer, "__init__", make)
 
-        cruise, scaling = self.observer.cruise, self._scaling
+        here, scaling = self.observer.here, self._scaling
 
         def before(optimizer: Any, args: Any, kwargs: Any) -> Any:
             frame = sys._getframe(1)
             plain = self._outer is None and len(args) == 1 and not kwargs
-            if cruise.on and plain and cruise.steps(optimizer):
+            if here.cruise.on and plain and here.cruise.steps(optimizer):
                 self._outer = frame
                 scaling.stepped = True
                 return None
@@ -165,7 +166,7 @@ class Steps:
         if event is None or event.site is not site:
             windowed = self._closes_windows(backward)
             event = ev.OptimizerStepped(site, accounts, number, scaler, nonfinite, windowed)
-            observer.events[key] = event
+            observer.remember(key, event)
         observer.post(event)
         self._passes.suspicious = False
         observer.cruise.stepped()

@@ -28,6 +28,8 @@ class Assignments(Expressions):
     def _assign(self, node: ast.Assign) -> None:
         value = self._flag(node.value)
         for target in node.targets:
+            if self.keepings and not (isinstance(value, Tensor) and value.deps):
+                self.rebound(target.id if type(target) is ast.Name else self.unit.written(target))
             self._note_sum(target, node, value)
             self.bind(target, value)
 
@@ -58,7 +60,7 @@ class Assignments(Expressions):
         named = any(isinstance(part, ast.Name) and part.id == target.id for part in ast.walk(node.value))
         before = self.scope.names.get(target.id)
         if named and isinstance(before, Tensor) and before.deps:
-            self.keeps(node, target.id, id(node), value, value)
+            self.keeps(node, target.id, node, value, value)
 
     def _augmented(self, node: ast.AugAssign) -> None:
         added = self.evaluate(node.value)
@@ -100,7 +102,8 @@ class Assignments(Expressions):
         if isinstance(added, Tensor) and isinstance(value, Tensor) and isinstance(node.op, ast.Add):
             name = ast.unparse(target)
             # What is summed up within one turn of the loop is an ordinary loss of several terms.
-            self.keeps(node, name, id(node), added, value)
+            held = isinstance(before, Tensor) and bool(before.deps)
+            self.keeps(node, name, node, added, value, fresh=not held)
         self.bind(target, value)
 
     def bind(self, target: ast.expr, value: Value) -> None:
@@ -115,7 +118,7 @@ class Assignments(Expressions):
             case ast.Tuple() | ast.List():
                 self._unpack(target.elts, value)
             case ast.Attribute():
-                self._set_attribute(self.evaluate(target.value), target.attr, value, target)
+                self.set_attribute(self.evaluate(target.value), target.attr, value, target)
             case ast.Subscript():
                 self._set_item(self.evaluate(target.value), target, value)
             case ast.Starred():
@@ -137,6 +140,15 @@ class Assignments(Expressions):
             lost = gone & (optimizer.accounts or NOTHING)
             if lost and self.depth == 0:
                 self.events.append(ev.ParametersOrphaned(None, tuple(sorted(lost)), optimizer.number))
+
+    def _outdated(self, before: Value, after: Value) -> None:
+        """An attribute was given another model: optimizers of the old one have lost it."""
+        if not isinstance(before, (Model, Instance)) or not isinstance(after, (Model, Instance)):
+            return
+        gone = self.accounts_of(before)
+        if gone and gone.isdisjoint(self.accounts_of(after, hidden=True)):
+            for optimizer in self.optimizers:
+                optimizer.bereft = optimizer.bereft or gone >= (optimizer.accounts or gone | {-1})
 
     def _unpack(self, targets: list[ast.expr], value: Value) -> None:
         if isinstance(value, (list, tuple)):
@@ -160,7 +172,8 @@ class Assignments(Expressions):
                 part = self.unknown(f"{self.label(value)}[{number}]")
             self.bind(target, part)
 
-    def _set_attribute(self, owner: Value, name: str, value: Value, node: ast.Attribute) -> None:
+    def set_attribute(self, owner: Value, name: str, value: Value, node: ast.AST) -> None:
+        """`owner.name = value`."""
         if name in ("grad", "_grad"):
             self._set_gradient(owner, value, node)
             return
@@ -178,7 +191,7 @@ class Assignments(Expressions):
             if isinstance(owner, Unknown) and isinstance(value, (Model, Instance)):
                 self.model_account(owner)
             elif isinstance(owner, Unknown):
-                self._put_out_of_sight(value)
+                self.put_out_of_sight(value)
             if (
                 isinstance(owner, Model)
                 and name == "weight"
@@ -187,18 +200,28 @@ class Assignments(Expressions):
             ):
                 owner.account = min(value.accounts)  # tied weights
                 return
+            if isinstance(owner, Instance) and not owner.cls.is_module:
+                self._outdated(owner.attrs.get(name), value)
             owner.attrs[name] = value
         elif isinstance(owner, ClassValue):
             owner.attrs[name] = value
 
-    def _put_out_of_sight(self, value: Value) -> None:
+    def put_out_of_sight(self, value: Value) -> None:
         """Something unseen holds on to parameters, or what was computed by them, and may hand it on."""
-        if isinstance(value, Parameters) or (isinstance(value, Tensor) and value.deps):
+        if (isinstance(value, (Parameters, Tensor, Model, Instance))) and self.accounts_reached(value):
             self.doubts.update(("GL106", "GL304", "GL309", "GL402", "GL404"))
 
-    def _set_gradient(self, owner: Value, value: Value, node: ast.Attribute) -> None:
+    def accounts_reached(self, value: Value) -> Accounts:
+        """The accounts of parameters, or those that something was computed by."""
+        if isinstance(value, Parameters):
+            return value.accounts
+        return value.deps if isinstance(value, Tensor) else self.accounts_of(value)
+
+    def _set_gradient(self, owner: Value, value: Value, node: ast.AST) -> None:
         gradient = self.attribute(owner, "grad", node)
         if not isinstance(gradient, Gradient):
+            if value is None:
+                self.doubts.update(("GL101", "GL401"))  # whose it is cannot be told
             if isinstance(owner, Unknown):
                 owner.attrs["grad"] = value
             return
@@ -250,9 +273,11 @@ class Assignments(Expressions):
             owner[index] = value
         elif isinstance(owner, Unknown):
             owner.attrs[f"[{self.label(index)}]"] = value
-            self._put_out_of_sight(value)
+            self.put_out_of_sight(value)
         elif isinstance(owner, Model):
             if isinstance(index, int) and -len(owner.children) <= index < len(owner.children):
                 owner.children[index] = value
             else:
                 owner.attrs[str(index)] = value
+        elif not isinstance(owner, (list, Tensor, Parameters)):
+            self.put_out_of_sight(value)

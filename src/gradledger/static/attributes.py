@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 
 from gradledger.static.parts import Parts
+from gradledger.static.reach import is_out_of_sight
 from gradledger.static.values import (
     NOTHING,
     Accelerator,
     Bound,
     ClassValue,
+    Context,
     External,
     Function,
     Gradient,
@@ -71,10 +73,15 @@ class Attributes(Parts):
                 return self._super_attribute(value, name)
             case Scheduler():
                 return value.optimizer if name == "optimizer" else Bound(value, name)
-            case Scaler() | Loader() | Iteration() | list() | dict() | tuple() | str():
+            case Scaler() | Context() | Loader() | Iteration() | list() | dict() | tuple() | str():
                 return Bound(value, name)
             case _:
-                return self.unknown(f"{self.label(value)}.{name}")
+                return self._other_attribute(value, name)
+
+    def _other_attribute(self, value: Value, name: str) -> Value:
+        if isinstance(value, Context):
+            self.doubts.update(("GL501", "GL502"))  # entered by hand
+        return self.unknown(f"{self.label(value)}.{name}")
 
     def _unknown_attribute(self, value: Unknown, name: str) -> Value:
         if name in value.attrs:
@@ -133,7 +140,10 @@ class Attributes(Parts):
             "args",
         ):
             return Bound(value, name)
-        return self.unknown(f"{value.label}.{name}")
+        made = self.unknown(f"{value.label}.{name}")
+        if any(is_out_of_sight(base) for one in value.cls.lineage() for base in one.bases):
+            self.inherited.add(made.label)
+        return made
 
     def _super_attribute(self, value: Super, name: str) -> Value:
         instance = value.instance

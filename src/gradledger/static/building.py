@@ -10,6 +10,7 @@ from gradledger.ledger import events as ev
 from gradledger.static.contexts import Contexts
 from gradledger.static.values import (
     NOTHING,
+    Accounts,
     Args,
     Builtin,
     ClassValue,
@@ -85,12 +86,17 @@ class Building(Contexts):
             return self._wrap_optimizer(kind, args, kwargs, node)
         given = kwargs.get("params", args[0] if args else None)
         site = self.site(node)
-        if isinstance(node, ast.Call) and _divided_rate(node, kwargs):
+        if isinstance(node, ast.Call) and _divided_rate(node, kwargs, self.unit.text):
             self.unlinked.add("GL201")
         optimizer = Optimizer(self.fresh(), kind, NOTHING, f"optimizer{len(self.optimizers)}", site=site)
+        optimizer.bereft = isinstance(node, ast.Call) and _made_in_passing(node)
         self.optimizers.append(optimizer)
         self.events.append(ev.OptimizerBuilt(site, optimizer.number, kind))
         accounts = self.gathered(given)
+        if isinstance(given, Parameters) and given.spent is False:
+            given.spent = True
+        if any(other.site == site for other in self.optimizers[:-1]):
+            self._rebuilt(accounts)
         if not accounts:
             # What it was built from cannot be seen.
             account = self.open_account("its parameters", None, opaque=True)
@@ -100,6 +106,26 @@ class Building(Contexts):
             self._unseen(optimizer, account)
         self.take(optimizer, accounts)
         return optimizer
+
+    def say_what_was_replaced(self) -> None:
+        """Optimizers no pass has reached whose model was copied or replaced since, or made for them alone."""
+        for optimizer in self.optimizers:
+            held = optimizer.accounts or NOTHING
+            if not held or any(self.boxes[number].filled for number in held):
+                continue
+            copied = any(
+                box.filled and number > optimizer.number and not held.isdisjoint(box.copied)
+                for number, box in self.boxes.items()
+            )
+            if copied or optimizer.bereft:
+                self.events.append(ev.ParametersOrphaned(None, tuple(sorted(held)), optimizer.number))
+
+    def _rebuilt(self, accounts: Accounts) -> None:
+        """An optimizer is built anew in each turn: a model of unseen making may be new as well."""
+        for number in accounts:
+            value = self.unknowns.get(self.boxes[number].name)
+            if value is not None and value.fleeting and "@" in value.label:
+                self.doubts.update(("GL101", "GL102", "GL105", "GL401"))
 
     def _unseen(self, optimizer: Optimizer, account: int) -> None:
         """An optimizer whose parameters cannot be told is linked as one that was not built in sight."""
@@ -219,10 +245,24 @@ class Building(Contexts):
         return inner
 
 
-def _divided_rate(node: ast.Call, kwargs: Named) -> bool:
+def _made_in_passing(node: ast.Call) -> bool:
+    """Whether the parameters are those of a model that is made here and now, `Net().parameters()`."""
+    given: ast.expr | None = node.args[0] if node.args else None
+    given = next((keyword.value for keyword in node.keywords if keyword.arg == "params"), given)
+    while isinstance(given, ast.Call) and isinstance(given.func, ast.Attribute):
+        if given.func.attr[:1].isupper():
+            return True
+        given = given.func.value
+    return isinstance(given, ast.Call)
+
+
+def _divided_rate(node: ast.Call, kwargs: Named, text: str) -> bool:
     """Whether the learning rate is a quotient: then a sum of losses may be what is meant."""
     written = next((keyword.value for keyword in node.keywords if keyword.arg == "lr"), None)
     rate = kwargs.get("lr")
+    name = written.id if isinstance(written, ast.Name) else getattr(written, "attr", "")
+    if name and re.search(rf"\b{re.escape(name)}\s*(?:/=|\*=|=[^=\n]*(?:/|\* ))", text):
+        return True
     return isinstance(written, ast.BinOp) or (isinstance(rate, Unknown) and "/" in rate.label)
 
 

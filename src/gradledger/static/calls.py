@@ -84,6 +84,8 @@ class Calls(Functions):
                 return self._call_unknown(function, args, kwargs, node)
             case Optimizer():
                 return function
+            case Tensor() if function.serial in self.agents:
+                return self.call_agent(function, args, kwargs, node)
             case _:
                 return self.through(args, kwargs, node)
 
@@ -120,6 +122,7 @@ class Calls(Functions):
         if optimizer is not None:
             return optimizer
         if any(isinstance(base, External) and ".lr_scheduler." in base.name for base in cls.bases):
+            self.doubts.update(("GL205", "GL206"))  # of one's own making: it may want to be called first
             return self.external(f"torch.optim.lr_scheduler.{cls.node.name}", args, kwargs, node)
         start = cls.find("__init__")
         if isinstance(start, Function):

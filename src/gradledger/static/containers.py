@@ -15,6 +15,8 @@ _DATA = re.compile(r"(?:elt\(|batch of )")
 
 _ACTS = (ev.BackwardRan, ev.GradientCleared, ev.OptimizerStepped, ev.GradientsClipped)
 
+_PER_ELEMENT = frozenset({"step", "zero_grad"})
+
 
 class Containers(Attributes):
     """The part of the machine that knows containers."""
@@ -52,14 +54,17 @@ class Containers(Attributes):
 
     def item(self, value: Value, node: ast.Subscript) -> Value:
         """`value[…]`."""
-        if isinstance(value, (list, tuple, str)) and isinstance(node.slice, ast.Slice):
-            return self._slice(value, node.slice)
-        index = self._bounds(node.slice) if isinstance(node.slice, ast.Slice) else self.evaluate(node.slice)
+        if isinstance(node.slice, ast.Slice):
+            if isinstance(value, (list, tuple, str)):
+                return self._slice(value, node.slice)
+            if isinstance(value, Iteration):
+                return _some_of(value, self._bounds(node.slice, lengths=True))
+            index = self._bounds(node.slice)
+        else:
+            index = self.evaluate(node.slice)
         if isinstance(value, Tensor):
             return self._rows_of(value, index, node)
         if isinstance(index, slice):
-            if isinstance(value, (list, tuple, str)):
-                return value[index]
             if isinstance(value, Unknown) and _DATA.match(value.label):
                 return Tensor(self.fresh(), rows=_cut(None, index))
             index = None
@@ -101,10 +106,12 @@ class Containers(Attributes):
             made.reduction, made.presumed = "mean", True
         return made
 
-    def _bounds(self, node: ast.Slice) -> Value:
-        """`a:b` as a slice of numbers, or None."""
+    def _bounds(self, node: ast.Slice, *, lengths: bool = False) -> Value:
+        """`a:b` as a slice of numbers, or None; also of numbers of batches, where batches are meant."""
         bounds = [None if b is None else self.evaluate(b) for b in (node.lower, node.upper)]
-        if node.step is None and all(b is None or type(b) is int for b in bounds):
+        if node.step is None and all(
+            b is None or type(b) is int or (lengths and isinstance(b, int)) for b in bounds
+        ):
             return slice(*bounds)
         return None
 
@@ -133,6 +140,8 @@ class Containers(Attributes):
         items = self.iteration(value, generator.iter)
         if not items.endless or (items.length <= 6 and items.loader is None):
             return None
+        if not items.exact and self.stands_for_all(generator.target):
+            return None
         outer = self.scope
         self.scope = Scope(outer)
         try:
@@ -152,6 +161,11 @@ class Containers(Attributes):
         if not isinstance(made, (Tensor, Unknown, tuple)):
             return [made] if not items.exact else None
         return Iteration(items.length, lambda i: made, items.exact, label=items.label, endless=True)
+
+    def stands_for_all(self, target: ast.expr) -> bool:
+        """Whether a loop's own variable is stepped or cleared: of a list of optimizers one stands for all."""
+        names = [part.id for part in ast.walk(target) if isinstance(part, ast.Name)]
+        return any(not _PER_ELEMENT.isdisjoint(self.unit.uses.get(name, ())) for name in names)
 
     def _dict_comprehension(self, node: ast.DictComp) -> Value:
         made: dict[Any, Value] = {}
@@ -210,6 +224,17 @@ def _keeps_rows(index: ast.expr) -> bool:
         and bool(index.elts)
         and isinstance(index.elts[0], ast.Slice)
         and index.elts[0].lower is index.elts[0].upper is index.elts[0].step is None
+    )
+
+
+def _some_of(items: Iteration, bounds: Value) -> Iteration:
+    """A part of many batches; how many they are is open where the bounds are."""
+    if not isinstance(bounds, slice):
+        return Iteration(items.length, items.make, exact=False, endless=items.endless)
+    start, stop, _ = bounds.indices(items.length)
+    make = items.make
+    return Iteration(
+        max(0, stop - start), lambda i: make(start + i), items.exact, label=items.label, endless=items.endless
     )
 
 

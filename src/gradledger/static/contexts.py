@@ -50,6 +50,9 @@ class Contexts(Methods):
             case "no_sync":
                 if isinstance(value.owner, (Model, Instance)):
                     value.owner.local -= 1
+            case "stack":
+                while value.owner:
+                    self.leave(value.owner.pop(), node)
             case "source":
                 self.around_yield(value, before=False)
 

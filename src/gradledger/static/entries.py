@@ -7,8 +7,8 @@ import re
 
 from gradledger.ledger import events as ev
 from gradledger.ledger.record import replace
+from gradledger.static.keepings import Keepings
 from gradledger.static.scale import LARGEST
-from gradledger.static.state import Keeping, State
 from gradledger.static.values import (
     NOTHING,
     Accelerator,
@@ -23,7 +23,7 @@ from gradledger.static.values import (
 _PLAIN = re.compile(r"self|optimi[sz]ers?|optims?|opts?|nets?|networks?|models?|params?|[^a-z0-9]+")
 
 
-class Entries(State):
+class Entries(Keepings):
     """The part of the machine that keeps the journal."""
 
     # -- who holds what -----------------------------------------------------------------------------------
@@ -144,6 +144,7 @@ class Entries(State):
             self.boxes[number].content = "held"
             self.boxes[number].filled = True
         self.looked_at -= reached
+        self.taken_out = False
         if root.presumed:
             self.doubts.add(f"GL201:{site.path}:{site.line}")
         if event.accounts:
@@ -157,6 +158,8 @@ class Entries(State):
         """Gradients were cleared."""
         accounts = self.resolve(accounts)
         unread = self.looked_at.isdisjoint(accounts)
+        if not unread:
+            self.doubts.add("GL102")  # what was read may be put back by something unseen
         for number in accounts:
             self.boxes[number].content = (
                 "zero" if to == "zero" and self.boxes[number].content in ("held", "zero") else "none"
@@ -174,6 +177,7 @@ class Entries(State):
         for turn in self.loops:
             turn.steps += 1
         self._compare_plans(optimizer)
+        self.stepping_ifs.setdefault(optimizer.number, set()).update(id(node) for node, _ in self.ifs)
         self.events.append(
             ev.OptimizerStepped(
                 self.site(node),
@@ -208,7 +212,7 @@ class Entries(State):
     def _learn_window(self) -> None:
         """A loop of passes that has ended before the step: its length is that of a window."""
         loop = self.filled
-        if loop is None or not self.loops or loop in self.loops or not loop.length:
+        if loop is None or loop in self.loops or not loop.length:
             return
         if isinstance(loop.node, ast.While):
             # How often it turns cannot be told: it may be once.
@@ -216,7 +220,7 @@ class Entries(State):
         if not loop.micro and loop.closes and not loop.steps:
             # The turns may be tasks or sources whose losses are meant to add up.
             self.doubts.add("GL201")
-        if loop.outer or loop.loader or not loop.endless or loop.steps or not loop.closes:
+        if not self.loops or loop.outer or loop.loader or not loop.endless or loop.steps or not loop.closes:
             return
         if loop.label:
             self.learnt.unknown[loop.label] = None
@@ -227,6 +231,9 @@ class Entries(State):
 
     def scheduled(self, node: ast.AST, scheduler: Scheduler, *, explicit: bool) -> None:
         """A scheduler advanced."""
+        self.advancing_ifs.setdefault(scheduler.optimizer.number, set()).update(
+            id(node) for node, _ in self.ifs
+        )
         self.events.append(
             ev.SchedulerStepped(self.site(node), scheduler.number, scheduler.optimizer.number, explicit)
         )
@@ -237,6 +244,11 @@ class Entries(State):
         self, node: ast.AST, accounts: Accounts, *, measures: bool = False, scaled_bound: bool = False
     ) -> None:
         """Gradients were clipped."""
+        if any(self.boxes[number].opaque for number in accounts):
+            self.unlinked.add("GL309")  # what was put into this model cannot be told
+        if self.taken_out:
+            # Some optimizer was unscaled: whether it holds these cannot be told for certain.
+            self.doubts.add(f"GL301:{self.site(node).path}:{self.site(node).line}")
         accounts = self.resolve(accounts)
         if accounts:
             self.events.append(
@@ -255,53 +267,25 @@ class Entries(State):
 
     def unscaled(self, node: ast.AST, scaler: Scaler, optimizer: Optimizer) -> None:
         """A scaler divided its scale out."""
+        self.taken_out = True
         self.events.append(
             ev.GradientsUnscaled(
                 self.site(node), tuple(sorted(optimizer.accounts or ())), scaler.number, optimizer.number
             )
         )
 
-    # -- losses that are kept -----------------------------------------------------------------------------
-
-    def keeps(self, node: ast.AST, name: str, holder: int, loss: Tensor, whole: Tensor | None) -> None:
-        """A variable or a list now also holds this loss with its graph."""
-        if not loss.deps or self.no_grad:
-            return
-        site = self.site(node)
-        keeping = self.keepings.setdefault((site, holder), Keeping(site, name))
-        keeping.losses.append((loss, self.loops[-1].turn if self.loops else 0))
-        if whole is not None:
-            keeping.whole.append(whole.serial)
-
-    def say_what_is_kept(self) -> None:
-        """Graphs of finished passes that a variable still refers to."""
-        sums: set[int] = set()
-        for keeping in self.keepings.values():
-            if any(not sums.isdisjoint(loss.parts) for loss, _ in keeping.losses):
-                continue  # what is wrong with it was said of the sum it is made of
-            if any(serial in self.covered for serial in keeping.whole):
-                continue
-            if any(loss.serial in self.inside for loss, _ in keeping.losses):
-                continue  # kept for a backward() over all of them
-            if any(loss.serial in self.retained for loss, _ in keeping.losses):
-                continue  # its pass kept the graph on purpose
-            # Kept for a backward() of its own in a later loop is no leak.
-            held = [
-                loss
-                for loss, turn in keeping.losses
-                if any(
-                    turn in self.rooted[root] for root in (loss.serial, *loss.parts) if root in self.rooted
-                )
-            ]
-            if len(held) >= 2:
-                sums.update(keeping.whole)
-                self.events.append(ev.GraphKept(keeping.site, keeping.name, len(held)))
-
     def forgive_unsure(self) -> None:
         """Parameters that a pass may not use cannot be said to be forgotten."""
-        unsure = tuple(number for number, box in self.boxes.items() if box.opaque or not box.sure)
+        unsure = tuple(n for n, box in self.boxes.items() if box.opaque or box.handed_out or not box.sure)
         if unsure:
             self.events.append(ev.ParametersMoved(None, unsure))
+
+    def forgive_late_steps(self) -> None:
+        """A schedule may go on while its optimizer is not yet, or not always, used."""
+        for number, around in self.stepping_ifs.items():
+            extra = around - self.advancing_ifs.get(number, around)
+            if any(len(self.outcomes.get(node, ())) > 1 for node in extra):
+                self.doubts.add("GL206")
 
     # -- endings ------------------------------------------------------------------------------------------
 
@@ -315,6 +299,10 @@ class Entries(State):
         for event in self.events:
             if isinstance(event, ev.BackwardRan):
                 reached.update(event.accounts)
+        for event in self.events:
+            if isinstance(event, ev.GradientsClipped) and reached.isdisjoint(event.accounts) and event.site:
+                # Never filled may also mean that the way of the passes was not seen.
+                self.doubts.add(f"GL304:{event.site.path}:{event.site.line}")
         if any(
             box.opaque and box.held_by is not None and number not in reached
             for number, box in self.boxes.items()

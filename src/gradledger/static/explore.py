@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections import deque
 
 from gradledger.ledger import events as ev
@@ -80,6 +79,7 @@ class _Explorer:
         queue: deque[tuple[bool, ...]] = deque([()])
         seen: set[tuple[bool, ...]] = {()}
         told: set[int] = set()
+        tried: dict[int, set[str]] = {}
         paths = 0
         while queue and paths < MOST_PATHS and self.work > 0:
             forced = queue.popleft()
@@ -98,22 +98,32 @@ class _Explorer:
             if key in told:
                 continue
             told.add(key)
+            events = merged(machine.events)
             told_of = ev.BackwardRan | ev.OptimizerStepped | ev.GraphKept
-            if any(isinstance(event, told_of) for event in machine.events):
+            silent = machine.keepings or machine.read_at  # lines that ran and were found right
+            if silent or any(isinstance(event, told_of) for event in machine.events):
                 self.traces.append(
                     Trace(
-                        merged(machine.events),
+                        events,
                         frozenset(machine.doubts | _vanished(machine)),
                         machine.ambiguous,
                         frozenset(machine.unlinked),
-                        frozenset((site.path, site.line) for site, _ in machine.keepings),
+                        frozenset(
+                            (site.path, site.line)
+                            for site in (*machine.read_at, *(kept for kept, _ in machine.keepings))
+                        ),
                         machine.guessed,
                         machine.scale,
                         start,
                         machine.cut_short or not settled,
                     )
                 )
+            # Nor is it tried again beside every way to build what then does the same.
+            known = tried.setdefault(_deeds(events, machine), set())
             for at in range(len(forced), len(machine.choices)):
+                if machine.asked[at] in known:
+                    continue
+                known.add(machine.asked[at])
                 other = (*machine.choices[:at], not machine.choices[at])
                 if other not in seen:
                     seen.add(other)
@@ -133,6 +143,21 @@ class _Explorer:
                 return machine, scale
             scale = learnt
         return machine, scale
+
+
+def _deeds(events: tuple[ev.Event, ...], machine: Machine) -> int:
+    """What happens on a path, wherever the parts that do it were built."""
+    numbers: dict[int, int] = {}
+    built = ev.AccountOpened | ev.OptimizerBuilt | ev.AccountTaken | ev.SchedulerBuilt | ev.ScalerBuilt
+    deeds = tuple(
+        (
+            type(event),
+            None if isinstance(event, built) else event.site,
+            tuple(numbers.setdefault(account, len(numbers)) for account in getattr(event, "accounts", ())),
+        )
+        for event in events
+    )
+    return hash((deeds, frozenset(machine.doubts), frozenset(machine.unlinked), machine.ambiguous))
 
 
 def merged(events: list[ev.Event]) -> tuple[ev.Event, ...]:
@@ -169,11 +194,6 @@ def merged(events: list[ev.Event]) -> tuple[ev.Event, ...]:
             known[event] = made
         joined.append(made)
     return tuple(joined)
-
-
-def parse(text: str, path: str) -> Unit:
-    """The file as a unit; raises what ast.parse raises."""
-    return Unit(path, text, ast.parse(text))
 
 
 def _vanished(machine: Machine) -> set[str]:

@@ -114,15 +114,16 @@ class Expressions(Containers):
 
     def truth(self, node: ast.expr, *, relevant: bool = False, default: bool = True) -> bool:
         """Which way a condition goes."""
-        match node:
+        compound = node if type(node) in _COMPOUND else None  # a match costs, and most conditions are names
+        match compound:
             case ast.UnaryOp(op=ast.Not()):
-                return not self.truth(node.operand, relevant=relevant, default=not default)
+                return not self.truth(compound.operand, relevant=relevant, default=not default)
             case ast.BoolOp(op=ast.And()):
-                return all(self.truth(part, relevant=relevant, default=default) for part in node.values)
+                return all(self.truth(part, relevant=relevant, default=default) for part in compound.values)
             case ast.BoolOp():
-                return any(self.truth(part, relevant=relevant, default=default) for part in node.values)
+                return any(self.truth(part, relevant=relevant, default=default) for part in compound.values)
             case ast.Compare(ops=[op], comparators=[right]) if (plain := self.opposite(op)) is not None:
-                result = self.compare(plain, self.evaluate(node.left), self.evaluate(right), node)
+                result = self.compare(plain, self.evaluate(compound.left), self.evaluate(right), node)
                 known = self.known_truth(result)
                 if known is None:
                     known = self.decide(self.label(result), node, relevant=relevant, default=not default)
@@ -136,6 +137,8 @@ class Expressions(Containers):
             known = self.decide(label, node, relevant=relevant, default=default != negated) != negated
         return known
 
+
+_COMPOUND = frozenset((ast.UnaryOp, ast.BoolOp, ast.Compare))
 
 _HANDLERS: dict[type, Any] = {
     ast.Constant: Expressions._constant,

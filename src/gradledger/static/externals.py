@@ -8,7 +8,20 @@ import re
 from gradledger.ledger import events as ev
 from gradledger.static.building import REPLICAS, Building
 from gradledger.static.torch_calls import BY_LAST
-from gradledger.static.values import NOTHING, Args, Gradient, Named, Optimizer, Tensor, Value, flat
+from gradledger.static.values import (
+    NOTHING,
+    Args,
+    Gradient,
+    Instance,
+    Model,
+    Named,
+    Optimizer,
+    Parameters,
+    Tensor,
+    Unknown,
+    Value,
+    flat,
+)
 
 _OPTIMIZERS = frozenset(
     [
@@ -144,6 +157,18 @@ _SETTINGS = frozenset(
 )
 
 
+_SCHEDULES = ("torch.", "transformers.", "timm.", "accelerate.", "diffusers.")
+
+_LOOKS_ON = (
+    r"Check|Profil|Log|Monitor|Sav|EMA|Ema|Callback|Hook"
+    r"|Train|Manag|Track|Find|Report|Writ|Timer|Engine|Runner"
+)
+"""What is given an optimizer and is none itself, by the words in its name."""
+
+_OF_A_CLASS = re.compile(r"^torch\.(?:optim\.(?:\w+\.)*[A-Z]\w*|nn\.(?:\w+\.)*Module|Tensor)\.[a-z]\w*$")
+"""A method, got from its class: `torch.optim.Optimizer.zero_grad`."""
+
+
 class Externals(Building):
     """The part of the machine that knows torch's names."""
 
@@ -161,6 +186,9 @@ class Externals(Building):
         ):
             return self.build_optimizer(last, args, kwargs, node)
         if self._is_schedule(name, last, args, kwargs):
+            if not name.startswith(_SCHEDULES):
+                # Of one's own making: where in the turn it belongs is not known.
+                self.doubts.update(("GL205", "GL206"))
             return self._build_scheduler(last, args, kwargs, node)
         if last in _SHOWN or last.startswith("tqdm"):
             return args[0] if args else kwargs.get("iterable", self.unknown(self.at(node)))
@@ -170,12 +198,18 @@ class Externals(Building):
             return self._function(last, args, kwargs, node)
         if name.startswith("torch.nn.") and last[:1].isupper():
             return self._build_module(last, args, kwargs, node)
+        owner = args[0] if args else None
+        if _OF_A_CLASS.search(name) and isinstance(owner, (Optimizer, Model, Instance, Tensor, Unknown)):
+            return self.method(owner, last, args[1:], kwargs, node)
         if name.startswith("torch."):
             return self._torch(name, last, args, kwargs, node)
         if re.search(r"[oO]ptimi[sz]er", last) and last[:1].isupper():
             return self._wrap_optimizer(last, args, kwargs, node)
         self.watch_out(name, args, kwargs)
         if last[:1].isupper() and any(isinstance(a, Optimizer) for a in args):
+            self.doubts.add("GL105")
+            if re.search(_LOOKS_ON, last):
+                return self.unknown(f"{name}(){self.at(node)}")
             return self._wrap_optimizer(last, args, kwargs, node)
         if last.endswith("Loss"):
             return self._build_module(last, args, kwargs, node, known=False)
@@ -219,6 +253,17 @@ class Externals(Building):
         used += [value.made_of for value in parts if isinstance(value, Tensor) and value.made_of]
         if used:
             made.made_of = NOTHING.union(*used)
+        if last in ("_foreach_add_", "_foreach_sub_") and any(
+            isinstance(value, Parameters) or (isinstance(value, Tensor) and value.leaf is not None)
+            for value in flat(first)
+        ):
+            rest = [item for value in args[1:] for item in flat(value)]
+            self._update(node, last.removeprefix("_foreach_"), rest, kwargs)
+        if last.startswith(("_foreach_div_", "_foreach_mul_")):
+            for value in parts:
+                if isinstance(value, Gradient):
+                    self.unlinked.update(("GL201", "GL301"))
+                    self.changed(node, value.accounts)
         if last == "_foreach_zero_":
             for value in parts:
                 if isinstance(value, Gradient):

@@ -25,7 +25,7 @@ class Functions(Unseen):
         self._bind_arguments(function, scope, args, kwargs)
         self.ran.add(id(code))
         if not isinstance(code, ast.Lambda) and _is_generator(function):
-            if any("contextmanager" in ast.unparse(d) for d in code.decorator_list):
+            if any("contextmanager" in function.unit.written(d) for d in code.decorator_list):
                 return Context("source", (function, scope))
             if function.unit.touches_gradients(code.body):
                 self.leave_alone()
@@ -37,6 +37,8 @@ class Functions(Unseen):
             and _is_empty(code)
         ):
             self.doubts.add("GL101")  # for subclasses to fill, which may clear
+        if function.strange:
+            self.doubts.update(("GL101", "GL401"))
         saved = self.scope, self.function, self.unit, self.returned
         self.scope, self.unit, self.returned = scope, function.unit, None
         self.function = getattr(code, "name", "<lambda>")
@@ -133,20 +135,23 @@ class Functions(Unseen):
         finally:
             self.scope, self.function, self.unit = saved
 
-    def _part(self, body: list[ast.stmt], *, before: bool) -> None:
-        at = next(
-            (
-                i
-                for i, s in enumerate(body)
-                if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in ast.walk(s))
-            ),
-            None,
-        )
+    def _part(self, body: list[ast.stmt], *, before: bool, start: int = 0) -> bool:
+        """Whether the yield was met; a condition around it decides which one it is."""
+        at = next((i for i, s in enumerate(body) if i >= start and _yields(s)), None)
         if at is None:
-            return
+            if before:
+                self.execute(body[start:])
+            return False
         statement = body[at]
         if before:
-            self.execute(body[:at])
+            self.execute(body[start:at])
+        if isinstance(statement, ast.If):
+            arm = statement.body if self.truth(statement.test, relevant=True) else statement.orelse
+            if not self._part(arm, before=before):
+                return self._part(body, before=before, start=at + 1)
+            if not before:
+                self.execute(body[at + 1 :])
+            return True
         inner = getattr(statement, "body", None)
         if isinstance(statement, ast.With):
             for item in statement.items:
@@ -155,12 +160,17 @@ class Functions(Unseen):
                     self.enter(value, item.context_expr)
                 else:
                     self.leave(value, item.context_expr)
-        if isinstance(inner, list) and isinstance(statement, (ast.Try, ast.With, ast.If)):
+        if isinstance(inner, list) and isinstance(statement, (ast.Try, ast.With)):
             self._part(inner, before=before)
         if not before:
             if isinstance(statement, ast.Try):
                 self.execute(statement.finalbody)
             self.execute(body[at + 1 :])
+        return True
+
+
+def _yields(node: ast.AST) -> bool:
+    return any(isinstance(part, (ast.Yield, ast.YieldFrom)) for part in ast.walk(node))
 
 
 def _is_generator(function: Function) -> bool:

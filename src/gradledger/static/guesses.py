@@ -97,6 +97,8 @@ class Guesses(Optimizing):
             return Context("null")
         if name in _SAME:
             return owner
+        if name in ("zero_", "fill_", "detach_", "mul_") and ".grad" in owner.label:
+            self.doubts.update(("GL101", "GL401"))  # whose it is cannot be told
         if name == "requires_grad_":
             self.require_gradients(owner, args[0] if args else True, node)
             return owner

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 
 from gradledger.static.externals import Externals
+from gradledger.static.parsed import parse
 from gradledger.static.state import Leave
 from gradledger.static.unit import Unit
 from gradledger.static.values import External, Namespace, Scope, Value
@@ -64,14 +65,14 @@ class Imports(Externals):
     def _member(self, namespace: Namespace | None, base: str, name: str, level: int) -> Value:
         if namespace is not None and name in namespace.scope.names:
             return namespace.scope.names[name]
-        if level or not _is_known(base):
+        if level or not is_known(base):
             inner = self._module(f"{base}.{name}" if base else name, level)
             if inner is not None:
                 return inner
         return External(f"{base}.{name}" if base else name)
 
     def _module(self, name: str, level: int) -> Namespace | None:
-        if self.find_module is None or (not level and _is_known(name)):
+        if self.find_module is None or (not level and is_known(name)):
             return None
         found = self.find_module(name, self.unit.path, level)
         if found is None or found[0] == self.unit.path:
@@ -100,31 +101,12 @@ class Imports(Externals):
     def _unit(self, path: str, text: str) -> Unit | None:
         if path not in self.units:
             try:
-                self.units[path] = Unit(path, text, ast.parse(text))
+                self.units[path] = parse(text, path)
             except (SyntaxError, ValueError, RecursionError, MemoryError):
                 self.units[path] = None
         return self.units[path]
 
 
-def imports_passes(unit: Unit, find_module: FindModule | None) -> bool:
-    """Whether a module of the project that the file imports by name differentiates."""
-    if find_module is None:
-        return False
-    for node in unit.tree.body:
-        if isinstance(node, ast.Import):
-            names, level = [alias.name for alias in node.names], 0
-        elif isinstance(node, ast.ImportFrom):
-            base, level = node.module or "", node.level
-            inner = [f"{base}.{alias.name}" if base else alias.name for alias in node.names]
-            names = [base, *inner] if base else inner
-        else:
-            continue
-        for name in names:
-            found = find_module(name, unit.path, level) if level or not _is_known(name) else None
-            if found is not None and "backward" in found[1]:
-                return True
-    return False
-
-
-def _is_known(name: str) -> bool:
+def is_known(name: str) -> bool:
+    """Whether a module belongs to a library that the model knows, or to Python."""
     return name.split(".", 1)[0] in _KNOWN

@@ -11,9 +11,21 @@ from gradledger.ledger import events as ev
 from gradledger.static.assignments import Assignments
 from gradledger.static.scale import EPOCHS
 from gradledger.static.state import Turning, Way
-from gradledger.static.values import Iteration, Loader, Model, Parameters, Tensor, Unknown, Value
+from gradledger.static.values import (
+    Function,
+    Instance,
+    Iteration,
+    Loader,
+    Model,
+    Parameters,
+    Tensor,
+    Unknown,
+    Value,
+)
 
 MOST_ITEMS = 24
+MOST_IDLE = 3
+"""How often a loop turns around one that never comes to a pass: each such turn is as long as all batches."""
 
 _LISTS = frozenset({"items", "keys", "values"})
 _LISTED = re.compile(r"\.(?:items|keys|values)\(\)@")
@@ -28,6 +40,8 @@ class Loops(Assignments):
         tasks = self.unit.draws_by_key(node) or self._is_table(value)
         if tasks and items.loader is not None:
             items = Iteration(items.length, items.make, items.exact, None, items.label, items.endless)
+        if items.endless and not items.exact and self.stands_for_all(node.target):
+            items = Iteration(1, items.make, exact=False)
         relevant = self.unit.touches_gradients(node.body)
         loop = self._begin(node, loader=items.loader is not None, exact=items.exact, relevant=relevant)
         loop.endless, loop.tasks = items.endless, tasks
@@ -49,6 +63,8 @@ class Loops(Assignments):
                     break
                 if relevant and not loop.outer and turn >= self.scale.length(items.length) and items.endless:
                     break
+                if turn >= MOST_IDLE and loop.idle and not loop.passes and items.endless:
+                    break
                 loop.drawn = loop.loader
                 self.turns += 1
                 loop.turn = self.turns
@@ -67,7 +83,7 @@ class Loops(Assignments):
                     break
                 way = None
         finally:
-            self.loops.pop()
+            self._end(loop)
         if ended:
             self._exhausted(node, loop, items)
         if way is Way.RETURN:
@@ -97,13 +113,19 @@ class Loops(Assignments):
         self.loops.append(loop)
         return loop
 
+    def _end(self, loop: Turning) -> None:
+        self.loops.pop()
+        if self.loops and loop.relevant and loop.endless and not loop.passes:
+            self.loops[-1].idle = True
+
     def _exhausted(self, node: ast.AST, loop: Turning, items: Iteration) -> None:
         if not loop.passes or not loop.relevant:
             return
         if not items.exact or self.scale.values:
             # Whether the last window is full depends on numbers that are not in the text.
             self.doubts.add("GL202")
-        if loop.loader:
+        # A loop inside another that also steps is an epoch; one that only fills a window is not.
+        if loop.loader or (loop.steps and self.loops):
             self.events.append(ev.EpochEnded(self.site(node), loop.number))
         loop.length, loop.label = items.length, items.label
 
@@ -116,7 +138,7 @@ class Loops(Assignments):
         try:
             while True:
                 limit = EPOCHS if loop.outer else self.scale.batches if relevant else 1
-                if turn >= limit:
+                if turn >= (MOST_IDLE if loop.idle and not loop.passes else limit):
                     break
                 value = self._while_test(node)
                 if value is False:
@@ -133,7 +155,7 @@ class Loops(Assignments):
                     return way
         finally:
             loop.length = turn
-            self.loops.pop()
+            self._end(loop)
         return self.execute(node.orelse) if node.orelse else None
 
     def _while_test(self, node: ast.While) -> bool:
@@ -176,11 +198,21 @@ class Loops(Assignments):
                     self.scale.batches, lambda i: element, exact=False, loader=loader, endless=True
                 )
             case _:
+                if isinstance(value, Instance):
+                    self._watch_iterator(value)
                 element = self.unknown(f"elt({self.at(node)})")  # type: ignore[assignment]
                 loader = self._opaque_loader(self.unknown(f"iter {self.at(node)}"))
                 return Iteration(
                     self.scale.batches, lambda i: element, exact=False, loader=loader, endless=True
                 )
+
+    def _watch_iterator(self, value: Instance) -> None:
+        """An object that deals with gradients while it hands out its items cannot be followed."""
+        for name in ("__iter__", "__next__", "__getitem__"):
+            method = value.cls.find(name)
+            body = method.node.body if isinstance(method, Function) else None
+            if isinstance(method, Function) and isinstance(body, list) and method.unit.acts(body):
+                self.leave_alone()
 
     def _opaque_loader(self, value: Unknown) -> Loader | None:
         if "elt(" in value.label or "batch of" in value.label:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from gradledger.ledger import events as ev
 from gradledger.ledger.record import dataclass
 from gradledger.static.imports import FindModule, Imports
+from gradledger.static.reach import turns
 from gradledger.static.scale import EPOCHS, Scale
 from gradledger.static.state import Crash, Leave, OutOfBudget, Turning
 from gradledger.static.unit import CALLED, FunctionNode, Unit
@@ -82,9 +83,11 @@ class Machine(Imports):
         self.admit_blindness()
         if start.function is not None:
             self._admit_callers(start)
+        self.say_what_was_replaced()
         self.settle_windows()
         self.say_what_is_kept()
         self.forgive_unsure()
+        self.forgive_late_steps()
         self.withdraw_untold()
         self.events.append(ev.RunEnded(None, complete=start.function is None and not self.cut_short))
 
@@ -124,7 +127,7 @@ class Machine(Imports):
 
     def _admit_callers(self, start: Start) -> None:
         """Other functions, called by whoever calls this one, may do what is missing here."""
-        if start.owner is None and all(_inside(optimizer, start) for optimizer in self.optimizers):
+        if start.owner is None and all(_inside(optimizer, start.function) for optimizer in self.optimizers):
             return
         for node, owner in self.unit.functions:
             if id(node) in self.ran or (start.owner is not None and owner is None):
@@ -155,9 +158,11 @@ class Machine(Imports):
         """A function that its callers will call again and again."""
         code = function.node
         assert isinstance(code, FunctionNode)
-        if any(isinstance(node, (ast.For, ast.While)) for node in ast.walk(code)):
+        if turns(code):
             for _ in range(EPOCHS):
                 self._once(function, first, {})
+                if self._built_here(code.name):
+                    return
             return
         if function.owner is None or not function.owner.is_lightning:
             # The loop is elsewhere, and may clear.
@@ -173,9 +178,16 @@ class Machine(Imports):
                 self.turns += 1
                 loop.turn = self.turns
                 self._once(function, first, dict.fromkeys(counters, turn))
+                if self._built_here(code.name):
+                    self.loops.pop()
+                    return
             self.loops.pop()
             self.doubts.add("GL202")
             self.events.append(ev.EpochEnded(self.site(code), loader.number))
+
+    def _built_here(self, name: str) -> bool:
+        """Whether the function builds what it trains: its next call has nothing to do with this one."""
+        return bool(self.optimizers) and all(_inside(optimizer, name) for optimizer in self.optimizers)
 
     def _once(self, function: Function, first: list[Value], named: dict[str, Value]) -> None:
         try:
@@ -186,9 +198,9 @@ class Machine(Imports):
             return
 
 
-def _inside(optimizer: Optimizer, start: Start) -> bool:
+def _inside(optimizer: Optimizer, function: str | None) -> bool:
     """Whether the function itself built the optimizer, so that nobody else can clear it."""
-    return optimizer.site is not None and optimizer.site.function == start.function
+    return optimizer.site is not None and optimizer.site.function == function
 
 
 def starts(unit: Unit, ran: set[int]) -> list[Start]:

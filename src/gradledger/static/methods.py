@@ -9,6 +9,7 @@ from gradledger.static.guesses import Guesses, called_name
 from gradledger.static.values import (
     Accelerator,
     Args,
+    Context,
     Gradient,
     Instance,
     Iteration,
@@ -35,7 +36,8 @@ class Methods(Guesses):
         """A method of something that is not in the source."""
         match owner:
             case Tensor():
-                return self._tensor_method(owner, name, args, kwargs, node)
+                told = self.agent_method(owner, name, node) if owner.serial in self.agents else None
+                return self._tensor_method(owner, name, args, kwargs, node) if told is None else told[0]
             case Optimizer():
                 return self._optimizer_method(owner, name, args, kwargs, node)
             case Parameters():
@@ -56,10 +58,23 @@ class Methods(Guesses):
                 return self._unknown_method(owner, name, args, kwargs, node)
             case list() | dict() | tuple() | str():
                 return self._container_method(owner, name, args, kwargs, node)
+            case Context():
+                return self._context_method(owner, name, args, node)
             case Loader() | Iteration():
                 return self.unknown(f"loader.{name}")
             case _:
                 return self.through(args, kwargs, node, name)
+
+    def _context_method(self, owner: Context, name: str, args: Args, node: ast.AST) -> Value:
+        """A context that is entered and left by hand, or by a stack of them."""
+        if owner.kind == "stack" and name == "enter_context" and args:
+            owner.owner.append(args[0])  # left when the stack is
+            return self.enter(args[0], node)
+        if name == "__enter__":
+            return self.enter(owner, node)
+        if name in ("__exit__", "close"):
+            self.leave(owner, node)
+        return self.unknown(f"{name} {self.at(node)}")
 
     def _container_method(self, owner: Any, name: str, args: Args, kwargs: Named, node: ast.AST) -> Value:
         if isinstance(owner, list):
@@ -75,13 +90,14 @@ class Methods(Guesses):
                 if len(owner) < MOST_KEPT:
                     owner.append(first)
                 if isinstance(first, Tensor):
-                    self.keeps(node, called_name(node) or "a list", id(owner), first, None)
+                    self.keeps(node, called_name(node) or "a list", owner, first, None)
             case "extend":
                 owner.extend(first[:50] if isinstance(first, (list, tuple)) else [first])
             case "pop":
                 return owner.pop() if owner else self.unknown(self.at(node))
             case "clear":
                 owner.clear()
+                self.emptied(owner)
             case "copy":
                 return list(owner)
             case _:

@@ -7,10 +7,12 @@ import re
 
 from gradledger.ledger import events as ev
 from gradledger.static.tensors import Tensors
+from gradledger.static.unit import acts
 from gradledger.static.values import (
     NOTHING,
     Accounts,
     Args,
+    Bound,
     Context,
     Function,
     Instance,
@@ -95,7 +97,8 @@ class Modules(Tensors):
             elif isinstance(owner, Instance):
                 owner.attrs[f"{name} {len(owner.attrs)}"] = args[-1]
             return None
-        if name in _HOUSEKEEPING:
+        if name in _HOUSEKEEPING or name.endswith("_hook"):
+            self._hook(args if name.endswith("_hook") else [])
             return self.unknown(f"{name} {self.at(node)}")
         if isinstance(owner, Instance) and owner.cls.is_lightning:
             known = self._lightning(owner, name, args, kwargs, node)
@@ -107,12 +110,27 @@ class Modules(Tensors):
             return None
         return self.forward(owner, args, kwargs, node, name)
 
+    def _hook(self, args: Args) -> None:
+        """What runs at each pass through a model may clear."""
+        hook = args[0] if args else None
+        if hook is None:
+            return
+        if isinstance(hook, Bound) and isinstance(hook.target, Function):
+            hook = hook.target
+        if not isinstance(hook, Function):
+            self.doubts.add("GL101")
+            return
+        body = hook.node.body
+        text = ast.unparse(body) if not isinstance(body, list) else hook.unit.segment(body)
+        if acts(text) or hook.unit.calls_one_that_matters(text):
+            self.leave_alone()
+
     def _listed(self, owner: Value, *, named: bool) -> Value:
         """`model.parameters()` and `model.named_parameters()`."""
         accounts = self._accounts(owner)
         opaque = isinstance(owner, Unknown)
         if not named:
-            return Parameters(accounts, opaque)
+            return Parameters(accounts, opaque, spent=False)
         names = self.named_accounts(owner)
         if names is None:
             return [(self.unknown("parameter name"), Parameters(accounts, opaque, element=True))]

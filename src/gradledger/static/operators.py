@@ -10,6 +10,7 @@ from typing import Any
 from gradledger.static.entries import Entries
 from gradledger.static.scale import LARGEST
 from gradledger.static.values import (
+    Bound,
     External,
     Function,
     Gradient,
@@ -93,6 +94,9 @@ class Operators(Entries):
             return value.name
         if isinstance(value, Tensor):
             return f"t{value.serial}"
+        if isinstance(value, Bound):
+            name = value.target if isinstance(value.target, str) else getattr(value.target.node, "name", "")
+            return f"{self.label(value.owner)}.{name}"
         return f"{type(value).__name__}{id(value) % 100000}"
 
     def number(self, value: Value) -> Value:

@@ -120,13 +120,15 @@ class Optimizing(Modules):
             )
             made.scaled_by, made.divisions = owner.number, tensor.divisions
             return made
-        optimizer = self.as_known_optimizer(first)
+        optimizer = self.as_known_optimizer(first) if name in ("step", "unscale_") else None
         if name == "step" and optimizer is not None:
             if owner.enabled:
                 self.events.append(ev.ScalerStepped(self.site(node), owner.number, optimizer.number))
                 if optimizer.number in owner.stepped:
                     accounts = tuple(sorted(optimizer.accounts or ()))
                     site = self.site(node)
+                    if owner.foreign:
+                        self.doubts.add("GL303")  # whoever made it may update it
                     self.events.append(
                         ev.StepRefused(site, accounts, optimizer.number, owner.number, "already-stepped")
                     )
@@ -140,6 +142,8 @@ class Optimizing(Modules):
             self.events.append(ev.ScalerUpdated(self.site(node), owner.number))
         elif name in ("step", "unscale_"):
             self.leave_alone()
+        elif name == "load_state_dict":
+            self.doubts.add("GL308")
         return self.unknown(f"scaler.{name}()")  # get_scale() among them: a bound that names it is scaled
 
     def as_known_optimizer(self, value: Value) -> Optimizer | None:

@@ -7,7 +7,17 @@ from collections.abc import Iterator
 
 from gradledger.static.operators import Operators
 from gradledger.static.state import Way
-from gradledger.static.values import Args, ClassValue, Gradient, Iteration, Named, Optimizer, Unknown, Value
+from gradledger.static.values import (
+    Args,
+    ClassValue,
+    Gradient,
+    Iteration,
+    Named,
+    Optimizer,
+    Tensor,
+    Unknown,
+    Value,
+)
 
 
 class Parts(Operators):
@@ -39,6 +49,14 @@ class Parts(Operators):
 
     def bind(self, target: ast.expr, value: Value) -> None:
         """Assign to a target."""
+        raise NotImplementedError
+
+    def call_agent(self, agent: Tensor, args: Args, kwargs: Named, node: ast.AST) -> Value:
+        """A call of something that was made of a model."""
+        raise NotImplementedError
+
+    def leave_alone(self) -> None:
+        """Something that cannot be seen takes part in the cycle: nothing can be said of these optimizers."""
         raise NotImplementedError
 
     def is_model(self, value: Unknown) -> bool:

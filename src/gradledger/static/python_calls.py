@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from gradledger.static.unit import direct
 from gradledger.static.values import (
     Args,
     Builtin,
@@ -41,6 +42,10 @@ def _range(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
     start = bounds[0] if len(bounds) == 2 and isinstance(bounds[0], int) else 0
     last = bounds[-1] if bounds else None
     label = last.label if isinstance(last, Unknown) else ""
+    if start == 1 and label.startswith("(") and label.endswith("+1)"):
+        label = label[1:-3]  # range(1, n + 1) turns n times
+    elif label.startswith("@"):
+        m.doubts.add("GL501")  # which turn is the last cannot be told
     length = m.scale.values.get(label, m.scale.batches)
     return Iteration(length, lambda i: start + i, exact=False, label=label, endless=True)
 
@@ -101,6 +106,33 @@ def _zip(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
     )
 
 
+def _reversed(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
+    listed = _list(m, args, kwargs, node)
+    if isinstance(listed, list):
+        return listed[::-1]
+    if isinstance(listed, Iteration):
+        last = listed.length - 1
+        return Iteration(
+            listed.length,
+            lambda i: listed.make(last - i),
+            listed.exact,
+            listed.loader,
+            listed.label,
+            listed.endless,
+        )
+    return listed
+
+
+def _exec(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
+    if not args or not isinstance(args[0], str) or direct(args[0]):
+        m.leave_alone()
+    return m.unknown(f"exec {m.at(node)}")
+
+
+def _names(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
+    return dict(m.scope.names) if not args else m.unknown(f"vars({m.label(args[0])})")
+
+
 def _same(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
     return args[0] if args else []
 
@@ -115,6 +147,8 @@ def _list(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
         return list(value)
     if isinstance(value, Iteration) and value.exact and value.loader is None and value.length <= 24:
         return [value.make(i) for i in range(value.length)]
+    if isinstance(value, Parameters) and value.spent is False:
+        return Parameters(value.accounts, value.opaque, parts=value.parts)
     return value
 
 
@@ -202,8 +236,12 @@ def _getattr(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
 
 
 def _setattr(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
-    if len(args) >= 3 and isinstance(args[0], Instance) and isinstance(args[1], str):
-        args[0].attrs[args[1]] = args[2]
+    if len(args) < 3:
+        return None
+    if isinstance(args[1], str):
+        m.set_attribute(args[0], args[1], args[2], node)
+    else:
+        m.put_out_of_sight(args[2])
     return None
 
 
@@ -285,7 +323,7 @@ BUILTINS: dict[str, Value] = {
         "tuple": _list,
         "set": _list,
         "sorted": _sorted,
-        "reversed": _list,
+        "reversed": _reversed,
         "dict": _dict,
         "iter": _iter,
         "next": _next,
@@ -307,6 +345,10 @@ BUILTINS: dict[str, Value] = {
         "all": _any,
         "isinstance": _isinstance,
         "print": _nothing,
+        "exec": _exec,
+        "eval": _exec,
+        "locals": _names,
+        "globals": _names,
         "str": lambda m, args, kwargs, node: m.unknown("text"),
     }.items()
 }

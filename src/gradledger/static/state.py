@@ -23,6 +23,7 @@ from gradledger.static.values import (
     Loader,
     Model,
     Optimizer,
+    Parameters,
     Scaler,
     Scope,
     Tensor,
@@ -73,8 +74,12 @@ class Box:
     """It was said which model the parameters belong to."""
     content: Literal["none", "zero", "held", "unknown"] = "none"
     held_by: int | None = None
+    handed_out: bool = False
+    """Something unseen was given the model: it may have frozen it."""
     by_hand: bool = False
     """The program assigned a gradient of its own making."""
+    copied: Accounts = NOTHING
+    """The accounts of the model that this one is a copy of."""
 
 
 @dataclass(slots=True)
@@ -102,6 +107,8 @@ class Turning:
     """Each turn has a source of its own: its losses are meant to add up."""
     plan: int | str | None = None
     """How many turns it will have in the program, or the label of that number."""
+    idle: bool = False
+    """A loop that matters has run inside, and no pass."""
     length: int = 0
     """How many turns it has in the program, once it has ended."""
     label: str = ""
@@ -116,6 +123,10 @@ class Keeping:
 
     site: Site
     name: str
+    owner: Any = None
+    """What holds them; its identity must not be given to another."""
+    loop: Turning | None = None
+    """The loop in which it began to."""
     losses: list[tuple[Tensor, int]] = field(default_factory=list)
     """With the turn of the loop in which each was kept."""
     whole: list[int] = field(default_factory=list)
@@ -136,6 +147,7 @@ class State:
         self.choices: list[bool] = []
         self.weights: list[bool] = []
         """For each choice, whether it decides about a clearing."""
+        self.asked: list[str] = []  # for each choice, the place of its condition
         self.weighty = False
         self.decided: dict[str, bool] = {}
         self.scope = Scope()
@@ -152,6 +164,10 @@ class State:
         self.loops: list[Turning] = []
         self.ifs: list[tuple[ast.AST, bool]] = []
         self.outcomes: dict[int, set[bool]] = {}
+        self.stepping_ifs: dict[int, set[int]] = {}
+        """The conditions around an optimizer's steps."""
+        self.advancing_ifs: dict[int, set[int]] = {}
+        """Those around the advances of its schedule."""
         self.roots: dict[int, Site] = {}
         self.turns = 0
         self.rooted: dict[int, tuple[int, ...]] = {}
@@ -160,7 +176,14 @@ class State:
         self.inside: set[int] = set()
         """Tensors below the roots of passes."""
         self.retained: set[int] = set()
+        self.agents: dict[int, list[Value]] = {}
+        """What something unseen made of models, by its serial."""
+        self.obscure: set[int] = set()
+        """Tensors that came out of something unseen."""
         self.keepings: dict[tuple[Site, int], Keeping] = {}
+        self.kept_names: set[str] = set()
+        self.bounded: set[Site] = set()
+        """Where losses are kept for a while only."""
         self.doubts: set[str] = set()
         self.partook: set[int] = set()
         """Accounts whose parameters took part in a forward pass."""
@@ -173,6 +196,8 @@ class State:
         self.guarding = False
         self.built_in_loop: dict[int, int] = {}
         self.hooked = False
+        self.inherited: set[str] = set()
+        """Methods that objects of the source have from a class that is not in sight."""
         self.ambiguous = False
         self.guessed = False
         """A backward() was taken to reach what could not be seen to be reached."""
@@ -189,6 +214,10 @@ class State:
         self.used: dict[int, Value] = {}
         self.filled: Turning | None = None
         """The innermost loop around the last backward()."""
+        self.taken_out = False
+        """A scaler has divided its scale out since the last pass."""
+        self.read_at: set[Site] = set()
+        """Where gradients were read."""
         self.looked_at: set[int] = set()
         """Accounts whose gradients were read since they were filled."""
 
@@ -245,6 +274,8 @@ class State:
                 count = origin.count if count in (None, origin.count) else 0
             elif isinstance(origin, Unknown) and origin.role == "leaf" and origin.account is not None:
                 deps = deps | {origin.account}
+            elif isinstance(origin, Parameters) and not origin.data:
+                deps = deps | self.live(origin.accounts)
         if not tracked:
             cut = cut or bool(deps)
             deps = NOTHING
@@ -337,6 +368,7 @@ class State:
                     known = self.forced[len(self.choices)]
                 self.choices.append(known)
                 self.weights.append(self.weighty)
+                self.asked.append(place)
         self.decided[label] = self.decided[place] = known
         return known
 

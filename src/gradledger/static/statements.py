@@ -7,8 +7,9 @@ from typing import Any
 
 from gradledger.ledger import events as ev
 from gradledger.static.loops import Loops
+from gradledger.static.reach import is_stranger, may_clear_around, turns
 from gradledger.static.state import Leave, OutOfBudget, Way
-from gradledger.static.values import ClassValue, External, Function, Scope, Value
+from gradledger.static.values import ClassValue, Context, External, Function, Scope, Value
 
 
 class Statements(Loops):
@@ -37,13 +38,16 @@ class Statements(Loops):
     ) -> Function:
         """A function as its definition makes it."""
         made = Function(node, self.unit, self.scope, owner)
-        made.defaults = tuple(self.evaluate(default) for default in node.args.defaults)
-        made.keyword_defaults = tuple(
-            self.unknown("no default") if default is None else self.evaluate(default)
-            for default in node.args.kw_defaults
-        )
+        spec = node.args
+        if spec.defaults:
+            made.defaults = tuple(self.evaluate(default) for default in spec.defaults)
+        if spec.kw_defaults:
+            made.keyword_defaults = tuple(
+                self.unknown(name.arg) if default is None else self.evaluate(default)
+                for name, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
+            )
         for decorator in reversed(node.decorator_list):
-            text = ast.unparse(decorator)
+            text = self.unit.written(decorator)
             if isinstance(wrapper := self._decorator(decorator), Function):
                 wrapped = self.apply(wrapper, [made], {}, node)
                 if isinstance(wrapped, Function):
@@ -59,6 +63,9 @@ class Statements(Loops):
                 made.kind = {"staticmethod": "static", "classmethod": "class"}.get(text, "property")  # type: ignore[assignment]
             elif "no_grad" in text or "inference_mode" in text:
                 made.no_grad = True
+            elif self.unit.acts(node.body) and not turns(node):
+                name = decorator.func if isinstance(decorator, ast.Call) else decorator
+                made.strange = made.strange or is_stranger(self.evaluate(name), text)
         return made
 
     def _decorator(self, node: ast.expr) -> Value:
@@ -156,6 +163,7 @@ class Statements(Loops):
         try:
             for item in node.items:
                 value = self.evaluate(item.context_expr)
+                self._beware(value, item.context_expr)
                 bound = self.enter(value, item.context_expr)
                 entered.append(value)
                 if item.optional_vars is not None:
@@ -164,6 +172,16 @@ class Statements(Loops):
         finally:
             for value in reversed(entered):
                 self.leave(value, node)
+
+    def _beware(self, value: Value, node: ast.expr) -> None:
+        """A context that is not in sight may clear what it was given."""
+        if self.loops and isinstance(node, ast.Call):
+            named = [part for part in node.args if isinstance(part, (ast.Name, ast.Attribute))]
+            given = [self.evaluate(part) for part in named]
+            if may_clear_around(value, self.unit.written(node.func), given):
+                self.doubts.update(("GL101", "GL401"))
+            if any(getattr(part, "replicated", False) for part in given) and not isinstance(value, Context):
+                self.doubts.update(("GL501", "GL502"))
 
     def _try(self, node: Any) -> Way | None:
         way: Way | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from gradledger.ledger import events as ev
-from gradledger.static.calls import Calls
+from gradledger.static.agents import Agents
 from gradledger.static.operators import is_number
 from gradledger.static.scale import STAND_IN
 from gradledger.static.values import (
@@ -47,7 +47,7 @@ _APART = frozenset(
 _IN_PLACE = frozenset({"add_", "sub_", "copy_", "addcdiv_", "addcmul_", "lerp_", "mul_", "div_"})
 
 
-class Tensors(Calls):
+class Tensors(Agents):
     """The part of the machine that computes with tensors."""
 
     def _tensor_method(self, owner: Tensor, name: str, args: Args, kwargs: Named, node: ast.AST) -> Value:
@@ -59,6 +59,9 @@ class Tensors(Calls):
             return self.unknown(f"item {self.at(node)}")
         if name in _APART:
             self.severed.update(owner.deps)
+            if name == "detach_":
+                owner.cut, owner.deps, owner.parts = owner.cut or bool(owner.deps), NOTHING, frozenset()
+                return owner
             return self.tensor(rows=owner.rows, cut=bool(owner.deps) or owner.cut, made_of=owner.made_of)
         if name == "requires_grad_":
             self.require_gradients(owner, args[0] if args else kwargs.get("requires_grad", True), node)
@@ -181,6 +184,7 @@ class Tensors(Calls):
     def read_gradient(self, value: Gradient, node: ast.AST) -> None:
         """`.grad` is used as a tensor: where it is None for certain, that fails."""
         boxes = [self.boxes[number] for number in value.accounts]
+        self.read_at.add(self.site(node))
         # Never filled although passes ran may also mean that their way was not seen.
         sure = not self.roots or all(box.filled for box in boxes)
         if sure and boxes and all(box.content == "none" and not box.opaque for box in boxes):
@@ -203,6 +207,9 @@ class Tensors(Calls):
             divided = by if name == "div_" and isinstance(by, int) and not isinstance(by, bool) else 0
             bound = name in ("clamp_", "clip_", "clamp_min_", "clamp_max_")
             factor = name == "mul_" and args and not is_number(args[0])
+            if args and "scale" in self.label(args[0]).lower():
+                factor = False
+                self.doubts.update(("GL301", "GL302"))  # the scale is taken out by hand
             self.changed(node, owner.accounts, clipping=bool(bound or factor), divided_by=divided)
             return owner
         return self.tensor(made_of=owner.accounts)

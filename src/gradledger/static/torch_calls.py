@@ -50,14 +50,22 @@ def _scaler(m: Externals, name: str, args: Args, kwargs: Named, node: ast.AST) -
     return made
 
 
+_MEASURES = 1e6
+"""A bound that no gradient reaches: the norm is what is wanted."""
+
+
 def _clip(m: Externals, name: str, args: Args, kwargs: Named, node: ast.AST) -> Value:
     given = kwargs.get("parameters", args[0] if args else None)
     bound = kwargs.get("max_norm", kwargs.get("clip_value", args[1] if len(args) > 1 else None))
     infinite = (
-        bound == float("inf")
-        if isinstance(bound, float)
+        bound >= _MEASURES
+        if isinstance(bound, (int, float))
         else isinstance(bound, External) and bound.name.endswith("inf")
     )
+    if isinstance(given, Parameters) and given.spent:
+        # An iterator that the optimizer has read: nothing is left in it to clip.
+        m.events.append(ev.GradientsClipped(m.site(node), (), only_measures=infinite))
+        return Tensor(m.fresh(), made_of=NOTHING)
     accounts = m.gathered(given)
     scaled = isinstance(bound, Unknown) and "scale" in bound.label
     m.clipped(node, accounts, measures=infinite, scaled_bound=scaled)
@@ -72,8 +80,22 @@ def _grad_mode(m: Externals, name: str, args: Args, kwargs: Named, node: ast.AST
     return Context("no_grad") if args and args[0] is False else Context("null")
 
 
+def _grad_enabled(m: Externals, name: str, args: Args, kwargs: Named, node: ast.AST) -> Value:
+    return not m.no_grad
+
+
 def _null(m: Externals, name: str, args: Args, kwargs: Named, node: ast.AST) -> Value:
     return Context("null")
+
+
+def _stack(m: Externals, name: str, args: Args, kwargs: Named, node: ast.AST) -> Value:
+    return Context("stack", [])
+
+
+def _namespace(m: Externals, name: str, args: Args, kwargs: Named, node: ast.AST) -> Value:
+    made = m.unknown(f"namespace {m.at(node)}", fleeting=False)
+    made.attrs.update({key: value for key, value in kwargs.items() if key != "**"})
+    return made
 
 
 def _autograd_grad(m: Externals, name: str, args: Args, kwargs: Named, node: ast.AST) -> Value:
@@ -177,8 +199,10 @@ def _fabric(m: Externals, name: str, args: Args, kwargs: Named, node: ast.AST) -
 
 def _copy(m: Externals, name: str, args: Args, kwargs: Named, node: ast.AST) -> Value:
     value = args[0] if args else None
-    if isinstance(value, (Model, Instance)) and m.accounts_of(value):
-        return Model("copy", m.open_account("copy", m.site(node)))
+    if isinstance(value, (Model, Instance)) and (copied := m.accounts_of(value)):
+        account = m.open_account("copy", m.site(node))
+        m.boxes[account].copied = copied
+        return Model("copy", account)
     if isinstance(value, Unknown):
         return m.unknown(f"copy({value.label})")
     if isinstance(value, (list, dict)):
@@ -227,10 +251,13 @@ BY_LAST: dict[str, Any] = {
     "no_grad": _no_grad,
     "inference_mode": _no_grad,
     "set_grad_enabled": _grad_mode,
+    "is_grad_enabled": _grad_enabled,
     "enable_grad": lambda m, *a: Context("grad"),
     "autocast": _null,
     "nullcontext": _null,
     "suppress": _null,
+    "ExitStack": _stack,
+    "SimpleNamespace": _namespace,
     "grad": _autograd_grad,
     "backward": _autograd_backward,
     "DataLoader": _loader,

@@ -9,12 +9,26 @@ from functools import cached_property
 from zlib import crc32
 
 from gradledger.ledger.site import Site
+from gradledger.static.code import code_of
 
 _DIRECT = re.compile(
     r"\.\s*(?:backward|manual_backward|step|zero_grad|unscale_|clip_grad_norm_|clip_grad_value_|no_sync"
     r"|accumulate|set_requires_gradient_sync|clip_gradients|unscale_gradients)\s*\("
     r"|\bclip_grad_norm_\s*\(|\bclip_grad_value_\s*\(|\.grad\b|\bzero_grad\b|require_backward_grad_sync"
 )
+_DIRECT_WORDS = (
+    "backward",
+    "step",
+    "zero_grad",
+    ".grad",
+    "clip_grad",
+    "unscale_",
+    "no_sync",
+    "accumulate",
+    "gradient_sync",
+)
+"""Of these, one at least is in whatever `_DIRECT` finds; to look for them is much cheaper."""
+_ACTS = re.compile(r"\bbackward\s*\(|\.step\s*\(|\bzero_grad\b|\.zero_\(|\.grad\s*=")
 _SCALES = re.compile(r"[sS]cal(?:er|ing)\w*\.(?:update|scale)\s*\(")
 _LEAVES = re.compile(
     r"^\s*(?:continue|break|return|raise)\b|[:;]\s*(?:continue|break|return|raise)\b", re.MULTILINE
@@ -23,7 +37,7 @@ _BUILDS = re.compile(
     r"\boptim\.|\b(?:Adam|AdamW|SGD|RMSprop|GradScaler)\(|lr_scheduler\.|requires_grad|DistributedDataParallel\(|\bDDP\("
     r"|\w*(?:optimizer|scheduler|scaler)\w*\s*=[^=]"
 )
-_USE = re.compile(r"([A-Za-z_]\w*)(?:\[[^\]\n]*\])?\s*\.\s*([A-Za-z_]\w*)")
+_USE = re.compile(r"\b([A-Za-z_]\w*)(?:\[[^\]\n]*\])?\s*\.\s*([A-Za-z_]\w*)")
 
 _MICRO = re.compile(
     r"accum|micro|grad_steps|chunk|sub_?batch|sub_?i\b|sub_?iter|iter_?size|update_freq|mini_?step|\bsplit"
@@ -60,10 +74,12 @@ _TALKS = frozenset(
     ]
 )
 
-CALLED = re.compile(r"([A-Za-z_]\w*)\s*\(")
+CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 _OVER = re.compile(r"\bin\s+(?:\w+\()*(?:self\.)?(\w+)")
 
-_PASS = re.compile(r"backward\s*\(|\.backward\b|\bimport\b[^\n]*\bbackward\b")
+_PASS = re.compile(r"\.backward\b|[\"']backward[\"']|\bimport\b[^\n]*\bbackward\b")
+_CALLS_PASS = re.compile(r"backward\w*\s*\(")
+_DEFINES = re.compile(r"\bdef\s+\w*$")
 _BY_KEY = re.compile(r"\bnext\(\s*[\w.]+\[(\w+)\]")
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
@@ -76,14 +92,18 @@ class Unit:
         self.path = path
         self.tree = tree
         self.text = text
-        self.lines = _lines(text)
+        self.code = code_of(_with_plain_ends(text))
+        """The text without comments and docstrings, which mention much that is not done."""
+        self.lines = _lines(self.code)
         self._sites: dict[int, Site] = {}
         self._relevant: dict[int, bool] = {}
+        self._acting: dict[tuple[int, int], bool] = {}
         self._leaving: dict[int, bool] = {}
         self._heads: dict[int, tuple[bool, bool]] = {}
         self._inert: dict[int, bool] = {}
         self._segments: dict[tuple[int, int], str] = {}
         self._called: dict[int, frozenset[str]] = {}
+        self._written: dict[int, str] = {}
 
     def site(self, node: ast.AST, function: str = "<module>") -> Site:
         """Where a node is."""
@@ -103,9 +123,9 @@ class Unit:
 
     def _column(self, line: int, offset: int) -> int:
         """The column in characters; the syntax tree counts bytes of UTF-8."""
-        text = self.lines[line - 1] if line <= len(self.lines) else ""
-        if text.isascii():
+        if self.text.isascii():
             return offset
+        text = self._written_lines[line - 1] if line <= len(self._written_lines) else ""
         return len(text.encode()[:offset].decode("utf-8", "ignore"))
 
     def segment(self, nodes: list[ast.stmt]) -> str:
@@ -126,6 +146,10 @@ class Unit:
         return "".join(self.lines[first - 1 : last])
 
     @cached_property
+    def _written_lines(self) -> list[str]:
+        return _lines(_with_plain_ends(self.text))
+
+    @cached_property
     def tag(self) -> str:
         """A short name for labels, which grow; files of the same name differ in it."""
         return f"{self.path.rpartition('/')[2]}~{crc32(self.path.encode('utf-8', 'replace')):x}"
@@ -133,7 +157,7 @@ class Unit:
     @cached_property
     def differentiates(self) -> bool:
         """Whether a backward pass is called or handed on; the word alone speaks of other things."""
-        return "backward" in self.text and _PASS.search(self.text) is not None
+        return differentiates(self.code)
 
     @cached_property
     def functions(self) -> list[tuple[FunctionNode, ast.ClassDef | None]]:
@@ -168,6 +192,13 @@ class Unit:
         """Functions defined inside others."""
         return {inner for node, _ in self.functions for inner, _ in _functions(node.body, None)}
 
+    def written(self, node: ast.expr) -> str:
+        """An expression as text."""
+        known = self._written.get(id(node))
+        if known is None:
+            known = self._written[id(node)] = ast.unparse(node)
+        return known
+
     def touches_gradients(self, nodes: list[ast.stmt]) -> bool:
         """Whether these statements can change what becomes of a gradient."""
         if not nodes:
@@ -182,8 +213,14 @@ class Unit:
 
     def acts(self, nodes: list[ast.stmt]) -> bool:
         """Whether these statements themselves differentiate, clear or step."""
-        text = self.segment(nodes)
-        return direct(text) or self.calls_one_that_matters(text)
+        if not nodes:
+            return False
+        ends = id(nodes[0]), id(nodes[-1])
+        known = self._acting.get(ends)
+        if known is None:
+            text = self.segment(nodes)
+            known = self._acting[ends] = direct(text) or self.calls_one_that_matters(text)
+        return known
 
     def clears(self, nodes: list[ast.stmt]) -> bool:
         """Whether these statements themselves clear gradients."""
@@ -233,20 +270,24 @@ class Unit:
     @cached_property
     def iterated(self) -> set[str]:
         """Names over which a loop runs."""
-        return set(_OVER.findall(self.text))
+        return set(_OVER.findall(self.code))
 
     @cached_property
     def uses(self) -> dict[str, set[str]]:
         """The last part of a name -> all that is ever asked of it."""
         uses: dict[str, set[str]] = {}
-        for name, attribute in _USE.findall(self.text):
+        for name, attribute in _USE.findall(self.code):
             uses.setdefault(name, set()).add(attribute)
         return uses
 
 
+def _with_plain_ends(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
 def _lines(text: str) -> list[str]:
     """Lines as the syntax tree counts them: form feeds and Unicode's line separators end none."""
-    return [line + "\n" for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
+    return [line + "\n" for line in text.split("\n")]
 
 
 def _functions(
@@ -267,6 +308,25 @@ def _functions(
                 yield from _functions(handler.body, owner)
 
 
+def acts(text: str) -> bool:
+    """Whether the text itself differentiates, clears or steps."""
+    return _ACTS.search(text) is not None
+
+
+def differentiates(code: str) -> bool:
+    """Whether something called backward is called or handed on; to define one is not yet to differentiate."""
+    if "backward" not in code:
+        return False
+    if _PASS.search(code) is not None:
+        return True
+    return any(
+        _DEFINES.search(code, code.rfind("\n", 0, call.start()) + 1, call.start()) is None
+        for call in _CALLS_PASS.finditer(code)
+    )
+
+
 def direct(text: str) -> bool:
     """Whether the text itself deals with gradients."""
-    return _DIRECT.search(text) is not None or _SCALES.search(text) is not None
+    if any(word in text for word in _DIRECT_WORDS) and _DIRECT.search(text) is not None:
+        return True
+    return ("caler" in text or "caling" in text) and _SCALES.search(text) is not None

@@ -5,14 +5,19 @@ from __future__ import annotations
 import ast
 import re
 
+from gradledger.static.reach import optimizers_within, within
 from gradledger.static.statements import Statements
 from gradledger.static.values import (
     NOTHING,
+    Accounts,
     Args,
+    Context,
     Instance,
     Model,
     Named,
     Optimizer,
+    Parameters,
+    Scaler,
     Tensor,
     Unknown,
     Value,
@@ -44,7 +49,13 @@ _HARMLESS = (
     r"|initialize|wrap|distributed|ema|swa|len|isinstance|id|type"
 )
 _MEASURES = r"(?i)loss|criterion|metric|accuracy|score|print|log|append|plot|isinstance|len|summary|save"
-_MAY_CLEAR = r"(?i)zero|clear|reset|finish|begin|end_|after|before|post_|pre_|update|step"
+_DIFFERENTIATES = r"(?i)back|grad|train|step|update|fit|run|optimi"
+MAY_CLEAR = r"(?i)zero|clear|reset|finish|begin|end_|after|before|post_|pre_|update|step"
+
+_PLAIN = frozenset((type(None), bool, int, float, str, Tensor))
+"""What certainly holds no parameters, and is most often given."""
+_ENGINES = ("deepspeed.", "colossalai.", "torch_xla.", "horovod.", "smdistributed.", "composer.", "ignite.")
+"""Libraries whose engines do the steps themselves."""
 
 
 class Unseen(Statements):
@@ -63,6 +74,8 @@ class Unseen(Statements):
             self.leave_alone()
         if callee.label.endswith(".backward"):
             self.guessed = True
+        if callee.label in self.inherited and not re.search(_HARMLESS, callee.label.rpartition(".")[2]):
+            self.doubts.update(("GL101", "GL401"))
         self.watch_out(callee.label, args, kwargs)
         if self.is_model(callee):
             return self.forward(callee, args, kwargs, node)
@@ -88,6 +101,11 @@ class Unseen(Statements):
         """Something that cannot be seen is given an optimizer: it may do anything with it."""
         given = [*args, *kwargs.values()]
         optimizers = [value for value in given if isinstance(value, Optimizer)]
+        if "sync" in name or any(isinstance(v, Context) and v.kind == "no_sync" for v in given):
+            self.doubts.update(("GL501", "GL502"))  # when it is entered cannot be told
+        hidden = not optimizers and any(
+            optimizers_within(value) for value in given if type(value) not in _PLAIN
+        )
         unseen = [v for v in given if isinstance(v, Unknown) and isinstance(v.role, Optimizer)]
         optimizers += [value.role for value in unseen]
         last = name.rsplit(".", 1)[-1]
@@ -95,10 +113,18 @@ class Unseen(Statements):
             isinstance(value, Model) or (isinstance(value, Instance) and value.cls.is_module)
             for value in given
         )
-        if models and re.search(_MAY_CLEAR, last):
+        if models and re.search(MAY_CLEAR, last):
             self.doubts.add("GL101")
+        if any(isinstance(value, Scaler) for value in given) and not re.search(_HARMLESS, last):
+            self.doubts.update(("GL301", "GL302", "GL303", "GL305", "GL308"))
+        self._hand_out(last, given)
+        if hidden and not re.search(_HARMLESS, last):
+            self.doubts.update(("GL101", "GL401"))
+        if name.startswith(_ENGINES) and (optimizers or models):
+            self.leave_alone()
         if not optimizers:
             return
+        self.doubts.add("GL404")  # whoever has it may step it
         if not re.search(_HARMLESS, last):
             self.doubts.add("GL101")
         losses = any(isinstance(value, Tensor) and value.deps for value in given)
@@ -108,6 +134,22 @@ class Unseen(Statements):
         ):
             for optimizer in optimizers:
                 optimizer.untold = True
+
+    def _hand_out(self, name: str, given: list[Value]) -> None:
+        """Something unseen is given a model: it may read gradients, put some there, or freeze it."""
+        accounts: Accounts = NOTHING
+        for value in given:
+            if type(value) in _PLAIN:
+                continue
+            for part in within(value):
+                accounts |= part.accounts if isinstance(part, Parameters) else self.accounts_of(part)
+        if not accounts or re.search(_HARMLESS, name):
+            return
+        self.looked_at |= self.resolve(accounts)
+        if re.search(_DIFFERENTIATES, name):
+            self.doubts.update(("GL102", "GL106", "GL304"))
+        for number in accounts:
+            self.boxes[number].handed_out = True
 
     def through(self, args: Args, kwargs: Named, node: ast.AST, label: str = "") -> Value:
         """What comes out of a call that cannot be seen: it may depend on everything that went in."""
@@ -122,11 +164,17 @@ class Unseen(Statements):
             or (isinstance(v, Unknown) and v.account is not None and v.role is None)
         ]
         deps = NOTHING if self.no_grad else self.live(self.accounts_of(models))
+        for value in inside:
+            if isinstance(value, Parameters) and value.element and not value.data and not self.no_grad:
+                deps |= self.live(value.accounts)
         if self.passless and (tensors or leaves or models) and not re.search(_MEASURES, label):
             self.guessed = True  # the pass may be in there
         if tensors or leaves or deps:
             made = self.tensor(*tensors, *leaves)
             made.deps |= deps
+            self.obscure.add(made.serial)
+            if models and label:
+                self.agents[made.serial] = models
             made.presumed = True
             made.reduction = "mean" if "loss" in label.lower() or "criterion" in label.lower() else "unknown"
             if made.reduction == "unknown":

@@ -107,6 +107,8 @@ class Parameters:
     """The `.data` of an element."""
     parts: tuple[tuple[str, int], ...] = ()
     """Its parameters by name, where the names are known."""
+    spent: bool | None = None
+    """Of an iterator: whether something has read it to its end."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -191,6 +193,8 @@ class Function:
     kind: Literal["plain", "static", "class", "property"] = "plain"
     defaults: tuple[Value, ...] = ()
     keyword_defaults: tuple[Value, ...] = ()
+    strange: bool = False
+    """A decorator that is not in sight stands around it."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -248,6 +252,8 @@ class Optimizer:
     accelerator: Accelerator | None = None
     attrs: dict[str, Value] = field(default_factory=dict)
     site: Site | None = None
+    bereft: bool = False
+    """No name refers to the model it was built from, or not the one any more that did."""
 
 
 @dataclass(slots=True, eq=False, repr=False)

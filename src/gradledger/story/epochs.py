@@ -13,6 +13,13 @@ STRETCHES = 10
 MOST_EPOCHS = 2_000
 
 
+_HEARD = {
+    *(d.StepsWanted, d.LossSeen, d.AccuracySeen, d.NormSeen, d.MetricSeen, d.BatchTaken, d.LoopTurned),
+    *(ev.BackwardRan, ev.OptimizerStepped, ev.StepSkipped, ev.EpochEnded),
+}
+"""What the table is made of."""
+
+
 @dataclass(slots=True)
 class Sums:
     """What adds up in an epoch."""
@@ -80,6 +87,12 @@ class Epochs:
         self._sources: set[int | None] = set()
         self._feeding: set[int | None] = set()
         """Loaders in use, for passes that do not say whose batch they ran over."""
+        self._givers: set[int] = set()
+        self._first_batches = False
+        """Whether the recording tells of each epoch's first batch; the oldest do not."""
+        self._ended: set[int] = set()
+        """Loaders that ran out, whose last batches may still be under way."""
+        self._unsettled: list[ev.Event] = []
         self._fine: list[Sums] = []
         """The run in pieces of equal numbers of passes, should there be no epochs."""
         self._piece = 1
@@ -87,17 +100,23 @@ class Epochs:
 
     def hear(self, event: ev.Event, rate: float | None = None, *, stale: bool = False) -> None:
         """One more event; with a step its learning rate, and whether it applies old gradients again."""
-        match event:
-            case ev.EpochEnded() if event.source in self._sources:
-                self._turn()
-            case ev.EpochEnded():
-                self._feeding.discard(event.source)
-            case d.LoopTurned():
-                self._turn()
-            case ev.BackwardRan():
-                self._sources |= {event.loader, event.loop} - {None} or self._feeding
-            case d.BatchTaken():
-                self._feeding.add(event.source)
+        if type(event) not in _HEARD:
+            return
+        if self._ended and isinstance(event, (d.LossSeen, d.AccuracySeen)):
+            self._unsettled.append(event)  # only its pass tells which epoch it is of
+            return
+        self._divide(event)
+        if isinstance(event, ev.BackwardRan):
+            for earlier in self._unsettled:
+                self._add(earlier)
+            self._unsettled = []
+        self._add(event, rate, stale=stale)
+        if isinstance(event, (ev.OptimizerStepped, ev.StepSkipped)) and self._small.passes >= self._piece:
+            self._refine()
+        if isinstance(event, d.MetricSeen):
+            self._measured(event.value)
+
+    def _add(self, event: ev.Event, rate: float | None = None, *, stale: bool = False) -> None:
         for sums in (self._now, self._small):
             match event:
                 case d.LossSeen():
@@ -116,10 +135,30 @@ class Epochs:
                     sums.rate = rate if rate is not None else sums.rate
                 case ev.StepSkipped():
                     sums.skipped += 1
-        if isinstance(event, (ev.OptimizerStepped, ev.StepSkipped)) and self._small.passes >= self._piece:
-            self._refine()
-        if isinstance(event, d.MetricSeen):
-            self._measured(event.value)
+
+    def _divide(self, event: ev.Event) -> None:
+        """See whether an epoch is over."""
+        match event:
+            case ev.EpochEnded() if event.source in self._sources:
+                if self._first_batches and event.source in self._givers:
+                    self._ended.add(event.source)
+                else:
+                    self._turn()
+            case ev.EpochEnded():
+                self._feeding.discard(event.source)
+            case d.LoopTurned():
+                self._turn()
+            case d.StepsWanted():
+                self._first_batches = True
+            case ev.BackwardRan():
+                if self._ended and event.loader not in {None, *self._ended}:
+                    self._turn()
+                self._sources |= {event.loader, event.loop} - {None} or self._feeding
+            case d.BatchTaken():
+                if event.source in self._ended:
+                    self._turn()
+                self._feeding.add(event.source)
+                self._givers.add(event.source)
 
     def _measured(self, value: float) -> None:
         """The variable is read when the next epoch begins, and belongs to the one before."""
@@ -131,6 +170,7 @@ class Epochs:
             self._done.append(self._now)
             self._now = Sums()
             self._sources.clear()
+            self._ended.clear()
 
     def _refine(self) -> None:
         self._fine.append(self._small)
@@ -143,7 +183,7 @@ class Epochs:
 
     def rows(self) -> tuple[tuple[Epoch, ...], bool]:
         """The table, and whether its rows are stretches of steps."""
-        if self._done:
+        if self._done or self._ended:
             all_of_them = [*self._done, self._now] if self._now.passes else self._done
             return tuple(sums.row(str(number)) for number, sums in enumerate(all_of_them, 1)), False
         pieces = [*self._fine, self._small] if self._small.passes else self._fine

@@ -22,8 +22,10 @@ def layers(window: Iterable[Event]) -> tuple[tuple[Layer, ...], float | None, in
     for event in window:
         if isinstance(event, LayerSeen) and batch is None:
             seen.append(event)
-        elif isinstance(event, ForwardSeen) and batch is None:
+        elif isinstance(event, ForwardSeen) and batch is None and seen:
             batch = next((t.shape[0] for t in event.inputs if t.shape), 0)
+        elif batch is None:
+            continue  # another model's, which was not looked into
         elif isinstance(event, LossSeen) and loss is None:
             loss = event.value if event.criterion is None else event.criterion
         elif isinstance(event, BackwardRan):

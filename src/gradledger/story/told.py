@@ -75,10 +75,19 @@ class Epoch:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A number over the passes or steps of the run, thinned where there are very many."""
+    """A number over the micro-batches of the run; where there are very many, neighbours are one."""
 
     at: tuple[int, ...]
     values: tuple[float, ...]
+    lows: tuple[float, ...] = ()
+    highs: tuple[float, ...] = ()
+    width: int = 1
+    """How many values a point stands for."""
+    broken: int = 0
+    """Values that are no number, and not here."""
+    path: str | None = None
+    line: int | None = None
+    """The line this curve is of, if it is of one only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +108,10 @@ class Story:
     by_steps: bool
     """The rows of the table are stretches of steps: the program has no epochs."""
     curves: dict[str, Curve]
+    skips: tuple[int, ...]
+    """The micro-batches after which an update was skipped."""
+    epoch_ends: tuple[int, ...]
+    """The micro-batches after which an epoch ended."""
     metric: str | None
     observation: str
     complete: bool

@@ -43,17 +43,19 @@ class StepWindow:
 
     def add(self, event: ev.Event, before: Gradients, after: Gradients, *, by_batches: bool) -> None:
         """One more event; where a loader gives batches, a turn of the loop begins with one."""
-        if self.found and _begins_anew(event, self._previous, by_batches=by_batches):
+        item = Item(event, before, after)
+        anew = _begins_anew(event, self._previous, by_batches=by_batches)
+        if isinstance(event, d.LayerSeen) and event.site is None:
+            self._held.append(item)  # the model's call, which follows, tells where that was
+        elif self.found and anew:
             self._over = True
-        elif len(self.items) < MOST:
-            item = Item(event, before, after)
-            if self._begun:
-                self.items.append(item)
-            elif _begins_anew(event, self._previous, by_batches=by_batches):
-                self._begun = True
+        elif self._begun or anew:
+            self._begun = True
+            if len(self.items) < MOST:
                 self.items += [*self._held, item]
-            else:
-                self._held = [*self._held, item] if isinstance(event, d.Detail) else []
+            self._held = []
+        else:
+            self._held = [*self._held, item] if isinstance(event, d.Detail) else []
 
     def closed(self, number: int, event: ev.OptimizerStepped | ev.StepSkipped) -> None:
         """The window of this number was closed."""

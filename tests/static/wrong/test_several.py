@@ -112,6 +112,26 @@ class Trainer:
 
 Trainer(torch.nn.Linear(4, 1)).fit(loader)
 """,
+    "no_sync around the backward alone, counted from one": """\
+import torch
+from elsewhere import Net, data, options
+
+steps = options.batch_size // options.micro_batch_size
+model = torch.nn.parallel.DistributedDataParallel(Net())
+opt = torch.optim.AdamW(model.parameters(), lr=1e-3)
+for step in range(100):
+    for i in range(1, steps + 1):
+        loss = model(data.next_batch())
+        if i < steps:
+            with model.no_sync():
+                loss.backward()  # <- GL501
+        else:
+            loss.backward()
+    for p in model.parameters():
+        p.grad /= steps
+    opt.step()
+    model.zero_grad(set_to_none=True)
+""",
     "no_sync around the backward alone": """\
 import contextlib
 

@@ -8,18 +8,29 @@ const drawn = (name, attributes, ...children) => {
 };
 const short = (value) => (value === 0 ? "0" : Math.abs(value) >= 1e5 || Math.abs(value) < 1e-3 ? value.toExponential(1) : String(+value.toPrecision(3)));
 const bytes = (value) => { const units = ["B", "KB", "MB", "GB", "TB"]; let at = 0; while (Math.abs(value) >= 1024 && at < 4) { value /= 1024; at++; } return `${+value.toPrecision(3)} ${units[at]}`; };
-const series = DATA.curves.series;
+let series, PLOTS;
 const startingWith = (word) => Object.keys(series).filter((name) => name.startsWith(word));
-const PLOTS = [
-  { title: "Loss", of: ["loss"] },
-  { title: "Accuracy", of: ["accuracy"] },
-  { title: "Gradient norm", of: ["norm", "norm before clip", "norm after clip"], names: { norm: "at the step", "norm before clip": "before clip", "norm after clip": "after clip" }, log: true },
+loads.push(() => { series = DATA.curves.series; PLOTS = plotsOf(); });
+const plotsOf = () => [
+  { title: "Loss", of: startingWith("loss ").length ? startingWith("loss ") : ["loss"] },
+  { title: "Accuracy", of: startingWith("accuracy ").length ? startingWith("accuracy ") : ["accuracy"] },
+  { title: "Gradient norm", of: [...startingWith("norm before"), ...startingWith("norm after"), ...startingWith("norm ").filter((name) => /\d$/.test(name))], names: { "norm before clip": "before clip", "norm after clip": "after clip" }, log: true },
   { title: "Gradient norm, measured by the audit", of: ["norm inside", "norm alone"], names: { "norm inside": "what .grad holds", "norm alone": "this batch alone" } },
-  { title: "Learning rate", of: startingWith("rate "), names: {} },
-  { title: "Gradient scale", of: startingWith("scale "), names: {}, log: true },
-  { title: "Memory of gradients", of: ["memory"], format: bytes, zero: true },
+  { title: "Learning rate", of: startingWith("rate "), steps: true },
+  { title: "Gradient scale", of: startingWith("scale "), steps: true, log: true },
+  { title: "Memory of gradients", of: ["memory"], format: bytes, zero: true, steps: true },
 ].map((plot) => ({ ...plot, of: plot.of.filter((name) => series[name] && series[name].points.length) })).filter((plot) => plot.of.length);
-const STROKES = [["fresh", ""], ["stale", "6 3"], ["accumulated", "2 3"]];
+const several = (names) => (names.length > 1 ? names : []);
+const optimizerOf = (number) => { const row = timeline.rows.find((one) => one.optimizer === number); return row && row.kind ? row.kind : `optimizer ${number}`; };
+const nameOf = (plot, name) => {
+  const number = Number(name.split(" ").pop()), line = series[name].line;
+  if (plot.names && plot.names[name]) return plot.names[name];
+  if (line >= 0) return LINES[line].place;
+  if (name.startsWith("norm ")) return several(startingWith("rate ")).length ? `at the step of ${optimizerOf(number)}` : "at the step";
+  if (name.startsWith("rate ")) return optimizerOf(number);
+  return name;
+};
+const STROKES = [["fresh", ""], ["stale", "6 3"], ["accumulated", "2 3"], ["soft", "8 2 2 2"]];
 
 const updates = () => {
   const places = [];
@@ -27,6 +38,12 @@ const updates = () => {
   return places.length <= 150 && SPAN.gaps.length === 0 ? places : [];
 };
 
+// Round numbers around what is drawn, three to six of them.
+const ticksOf = (from, to) => {
+  const rough = (to - from) / 4, power = 10 ** Math.floor(Math.log10(rough)), step = [1, 2, 2.5, 5, 10].map((n) => n * power).find((n) => n >= rough);
+  const first = Math.floor(from / step + 1e-9), last = Math.ceil(to / step - 1e-9);
+  return Array.from({ length: last - first + 1 }, (_, at) => (first + at) * step);
+};
 const plotted = (plot, box) => {
   const width = Math.max(240, box.clientWidth - 32), height = 170, left = 46, bottom = 22, top = 8, right = 8;
   const rows = plot.of.map((name) => series[name].points.map((p) => ({ x: p[0], y: p[1], low: p.length > 2 ? p[2] : p[1], high: p.length > 2 ? p[3] : p[1] })));
@@ -37,12 +54,13 @@ const plotted = (plot, box) => {
   const scale = log ? Math.log10 : (value) => value;
   let [from, to] = [scale(low), scale(high)];
   if (from === to) { from -= Math.abs(from) * 0.1 || 0.5; to += Math.abs(to) * 0.1 || 0.5; }
+  if (!log && !plot.format) [from, to] = [ticksOf(from, to)[0], ticksOf(from, to).pop()];
   const end = Math.max(timeline.count, 2);
   const X = (x) => left + ((x - 1) / (end - 1)) * (width - left - right), Y = (y) => top + (1 - (scale(y) - from) / (to - from)) * (height - top - bottom);
   const format = plot.format || short;
-  const svg = drawn("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": plot.of.map((name, i) => { const row = rows[i]; return `${plot.title}, ${(plot.names || {})[name] || name}: from ${format(row[0].y)} to ${format(row[row.length - 1].y)} over ${count(timeline.count)} micro-batches, least ${format(Math.min(...row.map((p) => p.low)))}, greatest ${format(Math.max(...row.map((p) => p.high)))}`; }).join("; ") });
-  for (let tick = 0; tick <= 3; tick++) {
-    const value = from + ((to - from) * tick) / 3, y = top + (1 - tick / 3) * (height - top - bottom);
+  const svg = drawn("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": plot.of.map((name, i) => { const row = rows[i]; return `${plot.title}, ${nameOf(plot, name)}: from ${format(row[0].y)} to ${format(row[row.length - 1].y)} over ${count(timeline.count)} micro-batches, least ${format(Math.min(...row.map((p) => p.low)))}, greatest ${format(Math.max(...row.map((p) => p.high)))}`; }).join("; ") });
+  for (const value of log || plot.format ? [0, 1, 2, 3].map((tick) => from + ((to - from) * tick) / 3) : ticksOf(from, to)) {
+    const y = Y(log ? 10 ** value : value);
     svg.append(drawn("line", { x1: left, x2: width - right, y1: y, y2: y, stroke: "var(--line)" }), drawn("text", { x: left - 6, y: y + 4, "text-anchor": "end" }, format(log ? 10 ** value : value)));
   }
   const shownEpochs = DATA.curves.epochs.length <= 60 ? DATA.curves.epochs : [];
@@ -50,7 +68,7 @@ const plotted = (plot, box) => {
   for (const update of updates()) svg.append(drawn("line", { x1: X(update), x2: X(update), y1: height - bottom, y2: height - bottom + 4, stroke: "var(--soft)" }));
   for (const skip of DATA.curves.skips) svg.append(drawn("text", { x: X(skip), y: height - bottom - 3, "text-anchor": "middle", class: "skipped" }, "×"));
   rows.forEach((row, index) => {
-    const [tone, dash] = STROKES[index % 3], steps = plot.zero;
+    const [tone, dash] = STROKES[index % STROKES.length], steps = plot.steps;
     if (row.some((p) => p.low !== p.high)) svg.append(drawn("path", { d: `M${row.map((p) => `${X(p.x)},${Y(p.high)}`).join("L")}L${[...row].reverse().map((p) => `${X(p.x)},${Y(p.low)}`).join("L")}Z`, fill: `var(--${tone})`, opacity: 0.16 }));
     const path = row.map((p, at) => (at && steps ? `H${X(p.x)}V${Y(p.y)}` : `${at ? "L" : "M"}${X(p.x)},${Y(p.y)}`)).join("");
     if (row.length > 1) svg.append(drawn("path", { d: path, fill: "none", stroke: `var(--${tone})`, "stroke-width": 1.8, "stroke-dasharray": dash, "stroke-linejoin": "round" }));
@@ -59,28 +77,33 @@ const plotted = (plot, box) => {
   svg.append(drawn("text", { x: left, y: height - 4 }, "1"), drawn("text", { x: width - right, y: height - 4, "text-anchor": "end" }, `micro-batch ${count(timeline.count)}`));
   const cross = drawn("line", { y1: top, y2: height - bottom, stroke: "var(--ink)", opacity: 0 });
   svg.append(cross);
-  svg.addEventListener("pointermove", (event) => {
-    const x = 1 + ((event.clientX - svg.getBoundingClientRect().left - left) / (width - left - right)) * (end - 1);
+  const read = (clientX) => {
+    const x = 1 + ((clientX - svg.getBoundingClientRect().left - left) / (width - left - right)) * (end - 1);
     const near = rows.map((row) => row.reduce((best, p) => (Math.abs(p.x - x) < Math.abs(best.x - x) ? p : best)));
     cross.setAttribute("x1", X(near[0].x)); cross.setAttribute("x2", X(near[0].x)); cross.setAttribute("opacity", 0.4);
     box.querySelector(".read").textContent = `${count(near[0].x)}: ${near.map((p) => format(p.y)).join(", ")}`;
-  });
-  svg.addEventListener("pointerleave", () => { cross.setAttribute("opacity", 0); box.querySelector(".read").textContent = ""; });
-  return svg;
+  };
+  svg.addEventListener("pointermove", (event) => { box.pointed = event.clientX; read(event.clientX); });
+  svg.addEventListener("pointerleave", () => { box.pointed = undefined; cross.setAttribute("opacity", 0); box.querySelector(".read").textContent = ""; });
+  return [svg, () => { if (box.pointed !== undefined) read(box.pointed); }];
 };
 
+const headOf = (plot) => {
+  const head = element("header", {}, element("h3", {}, plot.title));
+  if (plot.of.length > 1) plot.of.forEach((name, index) => head.append(element("span", { class: "key" }, drawn("svg", { viewBox: "0 0 22 8", "aria-hidden": "true" }, drawn("line", { x1: 0, x2: 22, y1: 4, y2: 4, stroke: `var(--${STROKES[index % STROKES.length][0]})`, "stroke-width": 2.4, "stroke-dasharray": STROKES[index % STROKES.length][1] })), nameOf(plot, name))));
+  const broken = plot.of.reduce((sum, name) => sum + series[name].broken, 0);
+  if (broken) head.append(element("span", { class: "key" }, `${many(broken, "value")} NaN or infinite, not drawn`));
+  head.append(element("span", { class: "read", "aria-hidden": "true" }));
+  return head;
+};
 const drawCurves = () => {
   const plots = document.getElementById("plots");
-  plots.replaceChildren();
-  for (const plot of PLOTS) {
-    const box = element("article", { class: "plot" }), head = element("header", {}, element("h3", {}, plot.title));
-    if (plot.of.length > 1) plot.of.forEach((name, index) => head.append(element("span", { class: "key" }, drawn("svg", { viewBox: "0 0 22 8", "aria-hidden": "true" }, drawn("line", { x1: 0, x2: 22, y1: 4, y2: 4, stroke: `var(--${STROKES[index % 3][0]})`, "stroke-width": 2.4, "stroke-dasharray": STROKES[index % 3][1] })), (plot.names || {})[name] || name)));
-    const broken = plot.of.reduce((sum, name) => sum + series[name].broken, 0);
-    if (broken) head.append(element("span", { class: "key" }, `${many(broken, "value")} NaN or infinite, not drawn`));
-    head.append(element("span", { class: "read", "aria-hidden": "true" }));
-    box.append(head);
-    plots.append(box);
-  }
+  while (plots.children.length > PLOTS.length) plots.lastChild.remove();
+  while (plots.children.length < PLOTS.length) plots.append(element("article", { class: "plot" }));
   // Only when all boxes are there does each have its width.
-  PLOTS.forEach((plot, index) => plots.children[index].append(plotted(plot, plots.children[index])));
+  PLOTS.forEach((plot, index) => {
+    const box = plots.children[index], [svg, again] = plotted(plot, box);
+    box.replaceChildren(headOf(plot), svg);
+    again();
+  });
 };

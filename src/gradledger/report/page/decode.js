@@ -1,7 +1,13 @@
 "use strict";
-// The data of the page, written out as far as drawing needs it.
-const DATA = JSON.parse(document.getElementById("data").textContent);
-const LINES = DATA.lines;
+// The data of the page, written out as far as drawing needs it; of a run that goes on it is loaded again and again.
+let DATA, LINES, PEAKS, SPAN, timeline;
+const loads = [];
+const load = (data) => {
+  DATA = data; LINES = data.lines; timeline = data.timeline;
+  PEAKS = timeline.kinds.map((_, kind) => timeline.rows.map((_, row) => peakOf(kind, row)));
+  SPAN = decoded(timeline);
+  for (const made of loads) made();
+};
 const RANK = "NZULHFAS";
 
 const unrolled = (runs) => {
@@ -46,8 +52,6 @@ const peakOf = (kind, row) => {
   const pass = DATA.timeline.kinds[kind].marks.findIndex((mark) => mark[0] === "backward");
   return trail[Math.min(pass + 1, trail.length - 1)];
 };
-const PEAKS = DATA.timeline.kinds.map((_, kind) => DATA.timeline.rows.map((_, row) => peakOf(kind, row)));
-const SPAN = decoded(DATA.timeline);
 
 const count = (number) => number.toLocaleString("en");
 const many = (number, one, more) => `${count(number)} ${number === 1 ? one : more || one + "s"}`;

@@ -11,9 +11,10 @@ const rowName = (row) => {
   if (one.names.length) {
     const parts = one.names.map((name) => name.split(".")), shared = [];
     while (parts.every((part) => part.length > shared.length + 1 && part[shared.length] === parts[0][shared.length])) shared.push(parts[0][shared.length]);
-    return shared.length ? `${shared.join(".")}.*` : `${one.names[0]} …`;
+    if (shared.length) return `${shared.join(".")}.*`;
+    if (!one.kind) return `${one.names[0]} …`;
   }
-  const alike = timeline.rows.filter((other) => !other.names.length && other.kind === one.kind);
+  const alike = timeline.rows.filter((other) => other.kind === one.kind);
   if (one.kind && alike.length > 1) return `${one.kind}, group ${alike.indexOf(one) + 1}`;
   return one.kind || (one.optimizer === null ? "no optimizer" : `optimizer ${one.optimizer}`);
 };
@@ -29,7 +30,8 @@ const insideText = (row, column) => {
   if (stale && state !== "N" && state !== "Z") parts.push(`${span(number - staleAgo, stale, fresh ? staleAgo - freshAgo : staleAgo + 1)}, which a step had already applied`);
   if (fresh) parts.push(`${span(number - freshAgo, fresh, freshAgo + 1)}${from}`);
   const words = { N: "holds nothing: the gradient is None", Z: "holds zeros", H: "holds what the program put there by hand" };
-  return parts.length ? `Inside: ${parts.join(", and ")}.` : `It ${words[state] || "is not known"}.`;
+  const lost = lostAt(row, column) ? " It is cleared before any step uses it." : "";
+  return parts.length ? `Inside: ${parts.join(", and ")}.${lost}` : `It ${words[state] || "is not known"}.`;
 };
 
 const say = () => {
@@ -37,14 +39,15 @@ const say = () => {
   const column = view.column, row = view.row, state = stateAt(row, column), one = timeline.rows[row];
   const name = state ? DATA.states[state] : "not recorded";
   const head = element("h3", {}, `Micro-batch ${count(SPAN.numbers[column])}, after ${many(SPAN.steps[column], "update")}: ${name}`);
-  const group = element("p", {}, `${rowName(row)}, ${many(one.size, "parameter")}${one.kind && one.names.length ? `, ${one.kind}` : ""}${one.line >= 0 ? ` (${lineText(one.line)})` : ""}`);
-  const inside = element("p", { class: state === "S" ? "inside stale" : "inside" }, insideText(row, column));
+  const group = element("p", {}, `${rowName(row)}, ${many(one.size, "parameter")}${one.names.length > 1 ? `: ${one.names.slice(0, 6).join(", ")}${one.size > 6 ? ", …" : ""}` : ""}${one.line >= 0 ? ` (${lineText(one.line)})` : ""}`);
+  const inside = element("p", { class: state === "S" || lostAt(row, column) ? "inside stale" : "inside" }, insideText(row, column));
   const events = element("ol", { "aria-label": "What happened in this micro-batch, in this order" });
   for (const [mark, line, rows] of marksOf(column)) {
     const other = rows.length && !rows.includes(bookedAs(row, SPAN.numbers[column])) && !rows.includes(row) ? " (others)" : "";
     events.append(element("li", {}, element("b", {}, WORDS[mark] + other), element("span", { class: "at" }, lineText(line)), element("code", {}, line < 0 ? "" : LINES[line].code)));
   }
-  told.replaceChildren(head, group, inside, events);
+  const made = element("div", {}, head, group, inside, events);
+  if (told.innerHTML !== made.innerHTML) told.replaceChildren(...made.children); // equal words are not read out again
 };
 
 const choose = (column, row, show) => {
@@ -143,6 +146,7 @@ const toggle = (row) => {
   draw();
 };
 const label = () => {
+  const focused = [...labels.querySelectorAll(".row")].indexOf(document.activeElement);
   labels.replaceChildren();
   const sized = (made, height) => { made.style.height = `${height}px`; labels.append(made); };
   lanes.forEach(([, word], index) => sized(element("div", { class: "lane" }, word), LANE + (index ? 0 : 3)));
@@ -152,9 +156,10 @@ const label = () => {
     const button = element("button", { type: "button", class: "row", "aria-expanded": row.names.length ? String(open) : null, title: row.names.join(", ") || "the recording does not name them" },
       element("span", {}, element("b", {}, rowName(index)), element("small", {}, many(row.size, "parameter"))));
     if (!row.names.length) button.disabled = true;
-    button.addEventListener("click", () => { toggle(index); labels.querySelectorAll(".row")[index].focus(); });
+    button.addEventListener("click", () => toggle(index));
     sized(button, ROW);
     if (open) for (const name of namesOf(row)) sized(element("div", { class: "parameter", title: name }, name), PARAMETER);
   });
   sized(element("div", { class: "axis" }, "micro-batch"), AXIS);
+  if (focused >= 0 && labels.querySelectorAll(".row")[focused]) labels.querySelectorAll(".row")[focused].focus();
 };

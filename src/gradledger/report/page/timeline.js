@@ -1,13 +1,18 @@
 // The ledger timeline on a canvas: only what is in sight is drawn, so thousands of steps stay smooth.
 const LANE = 21, ROW = 38, PARAMETER = 20, AXIS = 28, DETAIL = 46;
-const timeline = DATA.timeline;
 const canvas = document.getElementById("canvas");
 const pen = canvas.getContext("2d");
-const lanes = LANES.filter(([lane]) => timeline.kinds.some((kind) => kind.marks.some((mark) => LANE_OF[mark[0]] === lane)));
 const view = { width: 0, height: 0, zoom: 8, offset: 0, column: -1, row: 0, open: new Set(), pinned: false };
-const gapsBefore = new Int32Array(SPAN.total + 1);
-for (const gap of SPAN.gaps) for (let at = gap.before; at <= SPAN.total; at++) gapsBefore[at]++;
-const epochs = new Set(timeline.kinds.flatMap((kind, index) => (kind.marks.some((mark) => mark[0] === "epoch") ? [index] : [])));
+let lanes, gapsBefore, epochs, harmless;
+loads.push(() => {
+  lanes = LANES.filter(([lane]) => timeline.kinds.some((kind) => kind.marks.some((mark) => LANE_OF[mark[0]] === lane)));
+  gapsBefore = new Int32Array(SPAN.total + 1);
+  for (const gap of SPAN.gaps) gapsBefore[gap.before]++;
+  for (let at = 1; at <= SPAN.total; at++) gapsBefore[at] += gapsBefore[at - 1];
+  epochs = new Set(timeline.kinds.flatMap((kind, index) => (kind.marks.some((mark) => mark[0] === "epoch") ? [index] : [])));
+  harmless = timeline.rows.map((_, row) => harmlessIn(row));
+  sketch = null;
+});
 
 const gapWidth = () => Math.max(2, Math.min(30, view.zoom * 8));
 const place = (column) => column * view.zoom + gapsBefore[column] * gapWidth() - view.offset;
@@ -28,26 +33,29 @@ const bookedAs = (row, number) => {
   return row;
 };
 // New passes on top of spent ones do no harm if no step uses them, as in adversarial training.
-const harmless = timeline.rows.map((_, row) => {
+const harmlessIn = (row) => {
   const marked = new Uint8Array(SPAN.total), gaps = new Set(SPAN.gaps.map((gap) => gap.before));
-  let next = "clear"; // the end of the run uses nothing either
+  let next = "end"; // which uses nothing either
   for (let column = SPAN.total - 1; column >= 0; column--) {
     const marks = SPAN.kinds[column] < 0 ? [] : timeline.kinds[SPAN.kinds[column]].marks, own = bookedAs(row, SPAN.numbers[column]);
     for (let at = marks.length - 1; at >= 0; at--) {
       const [mark, , rows] = marks[at];
-      if (mark === "backward") marked[column] = next === "clear" ? 1 : 0;
+      if (mark === "backward") marked[column] = next === "lose" ? 2 : next === "clear" || next === "end" ? 1 : 0;
       if (!rows.includes(own)) continue;
       if (mark === "step" || mark === "skip" || mark === "closure") next = "step";
-      if (mark === "clear" || mark === "lose" || mark === "assign") next = "clear";
+      if (mark === "clear" || mark === "lose" || mark === "assign") next = mark === "lose" ? "lose" : "clear";
     }
     if (gaps.has(column)) next = "";
   }
   return marked;
-});
+};
 const stateAt = (row, column) => {
   const state = SPAN.kinds[column] < 0 ? "" : PEAKS[SPAN.kinds[column]][row];
   return state === "S" && harmless[row][column] ? "L" : state;
 };
+
+// Passes that were cleared before any step used them.
+const lostAt = (row, column) => harmless[row][column] === 2 && "FA".includes(stateAt(row, column) || "?");
 
 const strips = () => {
   const made = [];
@@ -140,12 +148,13 @@ const paintStrip = (strip, first, last) => {
   const pad = view.zoom >= 7 ? 1.5 : 0;
   for (let at = first; at <= last; at++) {
     const state = stateAt(strip.row, at);
-    const joined = !pad && at < last && stateAt(strip.row, at + 1) === state && gapsBefore[at + 1] === gapsBefore[at];
+    const joined = !pad && at < last && stateAt(strip.row, at + 1) === state && lostAt(strip.row, at + 1) === lostAt(strip.row, at) && gapsBefore[at + 1] === gapsBefore[at];
     if (joined) continue;
     if (state) {
       const x = place(from), w = place(at) + view.zoom - x - pad;
       if (view.zoom >= DETAIL && !strip.name) paintTrail(strip, at, x, y, w, h);
       else { pen.fillStyle = fills[state]; pen.fillRect(x, y, w, h); }
+      if (lostAt(strip.row, at)) { pen.fillStyle = fills.card; pen.globalAlpha = 0.55; pen.fillRect(x, y, w, h); pen.globalAlpha = 1; pen.fillStyle = fills.lost; pen.fillRect(x, y + h - 4, w, 4); }
       if (view.zoom >= 15 && !strip.name) paintCount(strip, at, state, x, y, w, h);
     }
     from = at + 1;
@@ -215,7 +224,7 @@ const paintMarks = (first, last) => {
         pen.fillStyle = pen.strokeStyle = fills[marks[i][0] === "skip" ? "error" : marks[i][0] === "lose" ? "lost" : tone];
         if (view.zoom >= 12) glyph(pen, marks[i][0], x, y, 9);
         else if (marks[i][0] === "skip") glyph(pen, "skip", x, y, 7);
-        else if (x - seen >= 1 || marks[i][0] === "lose") { pen.fillRect(x - 0.5, y - 4.5, Math.max(1, Math.min(2, view.zoom / 3)), 9); seen = x; }
+        else if (Math.round(x) > seen || marks[i][0] === "lose") { seen = Math.round(x); pen.fillRect(seen, y - 4.5, view.zoom >= 5 ? 2 : 1, 9); }
       }
     }
   });

@@ -9,9 +9,9 @@ from gradledger.report.summary import verdict as counted
 from gradledger.rules.finding import Certainty, Finding, Severity
 
 
-def verdict(answer: Answer, books: Books) -> str:
+def verdict(answer: Answer, books: Books, *, running: bool = False) -> str:
     """The headline with its symbol, and the numbers beside it."""
-    kind, symbol, headline, below = _judged(answer)
+    kind, symbol, headline, below = judged(answer, running=running)
     tiles = "".join(
         f'<div class="tile{" bad" if bad else ""}"><dt>{text(name)}</dt><dd>{text(value)}</dd></div>'
         for name, value, bad in _tiles(answer, books)
@@ -24,15 +24,18 @@ def verdict(answer: Answer, books: Books) -> str:
     )
 
 
-def headline(answer: Answer) -> str:
+def headline(answer: Answer, *, running: bool = False) -> str:
     """The verdict in one line."""
-    return _judged(answer)[2]
+    return judged(answer, running=running)[2]
 
 
-def _judged(answer: Answer) -> tuple[str, str, str, str]:
+def judged(answer: Answer, *, running: bool = False) -> tuple[str, str, str, str]:
+    """Its kind, its symbol, the verdict in one line, and the line below."""
     certain = [f for f in answer.findings if f.certainty is Certainty.CERTAIN]
     errors = [f for f in certain if f.severity is Severity.ERROR]
     warnings = [f for f in certain if f.severity is Severity.WARNING]
+    if running and not answer.checked.backwards and not answer.checked.steps:
+        return "idle", "…", "Waiting for the first backward pass", "The page fills as soon as the run trains."
     if not answer.checked.backwards and not answer.checked.steps:
         return "idle", "–", "Nothing was trained", "The recording holds no backward pass and no step."
     if errors:
@@ -43,6 +46,8 @@ def _judged(answer: Answer) -> tuple[str, str, str, str]:
         return "performance", "↯", "Right, but wasteful", _below(answer, certain[0])
     if answer.findings:
         return "possible", "?", "Nothing certain, something possible", _below(answer, answer.findings[0])
+    if running:
+        return "good", "✓", "The books balance so far", "No rule has found anything wrong yet."
     return "good", "✓", "The books balance", "No rule found anything wrong with the gradients of this run."
 
 

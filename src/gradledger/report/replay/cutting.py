@@ -51,11 +51,10 @@ class Cutter:
                 for number, c in self._contents.of.items()
             ]
 
-    def finish(self) -> None:
-        """The run is over."""
-        if self._begun:
-            self._taken(self._events, self._before, self._left)
-        self._events, self._begun = [], False
+    @property
+    def open(self) -> tuple[list[ev.Event], dict[int, Account], list[tuple[int, int, int, int, int]]] | None:
+        """The micro-batch that no further pass has ended yet."""
+        return (self._events, self._before, self._left) if self._begun else None
 
     def _cut(self, coming: ev.BackwardRan) -> None:
         """End the micro-batch; a clear written above the coming backward() belongs to the coming one."""

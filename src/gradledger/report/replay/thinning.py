@@ -72,10 +72,18 @@ class Thinned:
         if self._kept > MOST:
             self._thin()
 
-    def finish(self) -> list[Stretch]:
-        """The stretches, the end of the run among them."""
-        self._keep_back(self.count, LAST)
-        return self.stretches
+    def so_far(self, latest: Column | None = None) -> list[Stretch]:
+        """The stretches with the end of the run, and a last column that may yet change; nothing is taken."""
+        end = self.stretches[-1].end if self.stretches else 1
+        start = max(end, self.count - len(self._recent) + 1)
+        tail = [self._recent[at - self.count - 1] for at in range(start, self.count + 1)]
+        tail += [] if latest is None else [latest]
+        last = self.stretches[-1] if self.stretches else None
+        if not tail:
+            return list(self.stretches)
+        if last is not None and last.end == start and not last.sampled:
+            return [*self.stretches[:-1], Stretch(last.first, last.columns + tail)]
+        return [*self.stretches, Stretch(start, tail)]
 
     def _keep(self, number: int, column: Column, *, sampled: bool = False) -> None:
         last = self.stretches[-1] if self.stretches else None
@@ -85,10 +93,10 @@ class Thinned:
             self.stretches.append(Stretch(number, [column], sampled))
         self._kept += 1
 
-    def _keep_back(self, number: int, how_many: int = AROUND) -> None:
+    def _keep_back(self, number: int) -> None:
         """Keep the latest columns up to this one, as far as they are not kept already."""
         end = self.stretches[-1].end if self.stretches else 1
-        start = max(end, number - min(how_many, len(self._recent)) + 1)
+        start = max(end, number - min(AROUND, len(self._recent)) + 1)
         for at in range(start, number + 1):
             self._keep(at, self._recent[at - number - 1])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradledger.ledger import events as ev
 from gradledger.ledger.account import Account
 from gradledger.ledger.books import Books
+from gradledger.ledger.details import ParametersNamed
 from gradledger.report.replay.contents import Contents
 from gradledger.report.replay.cutting import Cutter
 from gradledger.report.replay.kinds import OTHER, Kinds
@@ -13,6 +14,8 @@ from gradledger.report.replay.places import Places
 from gradledger.report.replay.ramps import Ramp
 from gradledger.report.replay.thinning import Column, Numbers, Stretch, Thinned
 
+NAMES = 64
+"""Parameters of one group that are named."""
 ROWS = 32
 """More groups of parameters than this are counted and not drawn."""
 _REMEMBERED = 50_000
@@ -27,6 +30,7 @@ class Timeline:
         self._places = places
         self._rows: dict[int, int] = {}
         self._opened: list[ev.AccountOpened] = []
+        self._names: dict[int, tuple[str, ...]] = {}
         self._hidden = 0
         self._starts: list[int] = []
         self._contents = Contents()
@@ -57,6 +61,10 @@ class Timeline:
         self._cutter.coming(event)
         self._contents.take(event)
 
+    def named(self, event: ParametersNamed) -> None:
+        """The names of a group's parameters; what rules read, the books, stays as in the run."""
+        self._names[event.account] = event.names
+
     def came(self, event: ev.Event) -> None:
         """Look at the books after it."""
         self._cutter.came(event)
@@ -66,9 +74,9 @@ class Timeline:
         return self._first_lost.get(line) or self._first_at.get(line)
 
     def data(self) -> dict[str, object]:
-        """Everything, as plain values."""
-        self._cutter.finish()
-        stretches = self.columns.finish()
+        """Everything up to now, as plain values; it may be asked for at any time."""
+        latest = self._latest()
+        stretches = self.columns.so_far(latest)
         kept = sum(len(stretch.columns) for stretch in stretches)
         return {
             "rows": [
@@ -77,10 +85,23 @@ class Timeline:
             "hidden": self._hidden,
             "kinds": [{"marks": marks, "cells": dict(cells)} for marks, cells in self._kinds.listed],
             "stretches": [self._stretch(stretch) for stretch in stretches],
-            "count": self.columns.count,
+            "count": self.columns.count + (latest is not None),
             "kept": kept,
-            "unlike": self.columns.kinds[OTHER],
+            "unlike": self.columns.kinds[OTHER] + (latest is not None and latest.kind == OTHER),
         }
+
+    def _latest(self) -> Column | None:
+        """The micro-batch that is still open, as it looks now."""
+        if self._cutter.open is None:
+            return None
+        events, before, left = self._cutter.open
+        return Column(self._kinds.number(events, before), self._steps, self._numbers(left))
+
+    def _numbers(self, left: list[tuple[int, int, int, int, int]]) -> Numbers:
+        numbers = tuple((a, b, c, d) for account, a, b, c, d in left if account in self._rows)
+        if len(self._same) > _REMEMBERED:
+            self._same.clear()
+        return self._same.setdefault(numbers, numbers)
 
     def _take(
         self,
@@ -98,12 +119,8 @@ class Timeline:
                 self._first_at.setdefault(line, number)
                 if word == "lose":
                     self._first_lost.setdefault(line, number)
-        numbers = tuple((a, b, c, d) for account, a, b, c, d in left if account in self._rows)
-        if len(self._same) > _REMEMBERED:
-            self._same.clear()
-        numbers = self._same.setdefault(numbers, numbers)
         spoken = self._places.spoken == number
-        self.columns.add(Column(kind, self._steps, numbers), notable=new or spoken)
+        self.columns.add(Column(kind, self._steps, self._numbers(left)), notable=new or spoken)
         self._steps += sum(isinstance(event, ev.OptimizerStepped) for event in events)
 
     def _row(self, event: ev.AccountOpened, start: int) -> dict[str, object]:
@@ -112,7 +129,7 @@ class Timeline:
         built = None if book is None or balance.optimizer is None else book.built
         parent = None if event.parent is None else self._rows.get(event.parent)
         return {
-            "names": list(balance.names),
+            "names": list(self._names.get(event.account, balance.names)[:NAMES]),
             "size": balance.size,
             "optimizer": balance.optimizer,
             "kind": "" if built is None else built.kind,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradledger.runtime.clipping import Clipping
 from gradledger.runtime.detail.batches import BatchLook
+from gradledger.runtime.detail.by_hand import ByHandLook
 from gradledger.runtime.detail.criteria import CriterionLook
 from gradledger.runtime.detail.forwards import ForwardLook
 from gradledger.runtime.detail.losses import LossLook
@@ -21,7 +22,8 @@ class Closer:
     """Looks closer for one recording."""
 
     def __init__(self, telling: Telling, observer: Observer, batches: Batches, clipping: Clipping) -> None:
-        loaders = BatchLook(telling, batches)
+        by_hand = ByHandLook(telling)
+        loaders = BatchLook(telling, batches, by_hand)
         criteria = CriterionLook(telling, observer)
         forwards = ForwardLook(telling, observer)
         self._metric = MetricLook(telling, observer, loaders)
@@ -30,7 +32,8 @@ class Closer:
             loaders,
             criteria,
             forwards,
-            LossLook(telling, observer, loaders, criteria, forwards, turns),
+            by_hand,
+            LossLook(telling, observer, loaders, criteria, forwards, turns, by_hand),
             NormLook(telling, observer, clipping),
             RateLook(telling, observer),
             self._metric,

@@ -13,6 +13,7 @@ from gradledger.ledger.details import AccuracySeen, CriterionCalled
 from gradledger.ledger.record import dataclass
 from gradledger.ledger.site import Site
 from gradledger.runtime import graphs
+from gradledger.runtime.detail.answers import IGNORED, answers
 from gradledger.runtime.detail.looking import seen
 from gradledger.runtime.detail.telling import Telling, careful
 from gradledger.runtime.observer import Observer
@@ -29,6 +30,7 @@ FUNCTIONS = (
     "huber_loss",
     "kl_div",
 )
+_IGNORING = ("cross_entropy", "nll_loss")
 MOST_PENDING = 64
 
 
@@ -81,10 +83,11 @@ class CriterionLook:
             return
         site = self._observer.sites.find(2)
         value = float(result.detach()) if result.numel() == 1 else None
-        answers = _answers(name, output.detach(), target.detach(), kwargs.get("ignore_index", -100))
+        ignored = args[4] if len(args) > 4 and name in _IGNORING else kwargs.get("ignore_index", IGNORED)
+        right = answers(name, output.detach(), target.detach(), ignored)
         samples = target.shape[0] if target.dim() else None
         self._pending = self._pending[1 - MOST_PENDING :]
-        self._pending.append(Called(site, graphs.born(result.grad_fn), value, samples, answers))
+        self._pending.append(Called(site, graphs.born(result.grad_fn), value, samples, right))
         if self.telling.closely and value is not None:
             inputs = (seen(output, "input"), seen(target, "target"))
             self.telling.tell(CriterionCalled(site, name, value, inputs))
@@ -113,21 +116,3 @@ def _together(inside: list[Called]) -> tuple[Called | None, AccuracySeen | None]
         right, total = sum(c[0] for c in counts), sum(c[1] for c in counts)
         accuracy = AccuracySeen(inside[-1].site, right / total, total)
     return inside[0] if len(inside) == 1 else None, accuracy
-
-
-def _answers(name: str, output: Tensor, target: Tensor, ignored: int) -> tuple[int, int] | None:
-    """Right answers and all answers, where the task has such."""
-    with torch.no_grad():
-        if name in ("cross_entropy", "nll_loss"):
-            if target.is_floating_point() or output.dim() != target.dim() + 1:
-                return None
-            counted = target != ignored
-            right = (output.argmax(1 if output.dim() > 1 else 0) == target) & counted
-            return int(right.sum()), int(counted.sum())
-        if name.startswith("binary") and output.shape == target.shape:
-            yes = target == 1
-            if not bool((yes | (target == 0)).all()):
-                return None  # soft answers are neither right nor wrong
-            bound = 0.0 if name.endswith("logits") else 0.5
-            return int(((output > bound) == yes).sum()), target.numel()
-    return None

@@ -11,8 +11,9 @@ from torch import Tensor
 from torch.amp import grad_scaler
 
 from gradledger.ledger import events as ev
-from gradledger.ledger.details import LayerGradientSeen, LossSeen
+from gradledger.ledger.details import AccuracySeen, LayerGradientSeen, LossSeen
 from gradledger.runtime.detail.batches import BatchLook
+from gradledger.runtime.detail.by_hand import ByHandLook
 from gradledger.runtime.detail.criteria import CriterionLook
 from gradledger.runtime.detail.forwards import ForwardLook, own_parameters
 from gradledger.runtime.detail.looking import gradient_norm, one_number
@@ -35,6 +36,7 @@ class LossLook:
         criteria: CriterionLook,
         forwards: ForwardLook,
         turns: TurnLook,
+        by_hand: ByHandLook,
     ) -> None:
         self.telling = telling
         self._observer = observer
@@ -42,6 +44,7 @@ class LossLook:
         self._criteria = criteria
         self._forwards = forwards
         self._turns = turns
+        self._by_hand = by_hand
         self._shown = False
         """Whether the pass that is running came by here."""
         self._scaled: weakref.ref[Tensor] | None = None
@@ -99,6 +102,12 @@ class LossLook:
         self._shown = True
         loss = tensors if isinstance(tensors, Tensor) else tensors[0] if len(tensors) == 1 else None
         called, accuracy = self._criteria.differentiated(tensors)
+        if called is not None or accuracy is not None:
+            self._by_hand.not_needed()
+        else:
+            counts = self._by_hand.answered(tensors)
+            if counts is not None and counts[1]:
+                accuracy = AccuracySeen(site, counts[0] / counts[1], counts[1])
         if accuracy is not None:
             self.telling.tell(accuracy)
         value = None if loss is None else one_number(loss)

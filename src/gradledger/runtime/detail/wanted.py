@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
+from gradledger.ledger.details import DEFAULT_STEP
 from gradledger.ledger.record import dataclass
-
-DEFAULT_STEP = 2
-"""The first step finds no gradients of an earlier one: only the second shows what clearing does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""How the benchmarks come by their inputs, and where their figures go."""

@@ -1,0 +1,1 @@
+"""The course: lessons, myths, quiz and playground, in which PyTorch computes every claim."""

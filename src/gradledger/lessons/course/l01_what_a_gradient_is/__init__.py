@@ -1,0 +1,1 @@
+"""Lesson 1: what a gradient is."""

@@ -1,0 +1,1 @@
+"""Memory and time, measured on the reader's machine."""

@@ -1,0 +1,1 @@
+"""The ways to learn, one file each."""

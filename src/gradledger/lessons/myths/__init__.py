@@ -1,0 +1,1 @@
+"""The myths, one folder each."""

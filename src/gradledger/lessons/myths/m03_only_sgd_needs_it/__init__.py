@@ -1,0 +1,1 @@
+"""Myth: Adam adapts its step, so only plain SGD needs zero_grad()."""

@@ -1,0 +1,1 @@
+"""Myth: Gradient accumulation makes training faster."""

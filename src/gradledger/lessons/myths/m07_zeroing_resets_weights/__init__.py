@@ -1,0 +1,1 @@
+"""Myth: zero_grad() resets the weights, or at least the momentum."""

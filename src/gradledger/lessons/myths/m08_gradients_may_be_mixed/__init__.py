@@ -1,0 +1,1 @@
+"""Myth: gradients of several optimizers may be mixed."""

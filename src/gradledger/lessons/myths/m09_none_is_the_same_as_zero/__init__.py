@@ -1,0 +1,1 @@
+"""Myth: A gradient of None and a gradient of zeros do the same."""

@@ -1,0 +1,1 @@
+"""Myth: Accumulating over a window only approximates the large batch."""

@@ -1,0 +1,1 @@
+"""The course and a playground of training loops as local web pages."""

@@ -1,0 +1,1 @@
+"""The scripts, styles and templates of the pages."""

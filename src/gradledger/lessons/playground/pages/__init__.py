@@ -1,0 +1,1 @@
+"""The pages of the course and the playground, each put together as HTML text."""

@@ -1,0 +1,1 @@
+"""What the reader has done so far, and the file that keeps it."""

@@ -1,0 +1,1 @@
+"""The course in a terminal: text, figures, exhibits and questions."""

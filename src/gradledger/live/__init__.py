@@ -1,0 +1,1 @@
+"""A recording that grows, followed and shown while the run goes on."""
