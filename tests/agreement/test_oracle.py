@@ -70,3 +70,7 @@ def test_mistake_is_named(code: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_loop_is_right(name: str, tmp_path: Path) -> None:
     assert codes(RIGHT[name], tmp_path) == set()
+
+
+def test_a_clip_between_two_steps_has_its_effect_on_the_second(tmp_path: Path) -> None:
+    assert codes(calling(EVERY, CLEAR, STEP, CLIP, STEP), tmp_path) == {"GL105"}

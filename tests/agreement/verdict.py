@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from tests.agreement.loops import BY_HAND, Guard, Loop
 from tests.agreement.recorder import Moment, Reason, Record
 from tests.agreement.text import SCALE
-from tests.agreement.updates import History, Update
+from tests.agreement.updates import Bound, History, Update
 
 Place = tuple[str, int]
 """A rule's code and a line."""
@@ -271,7 +271,8 @@ class Judge:
             waiting = self._unused(clip.content, clip.at)
             step = next((u for u in self.updates if u.at.time > clip.at.time), None)
             if not waiting and not history.between(self._since(clip.at), clip.at.time):
-                idle.append(clip.at.line)
+                if not self._applied_again(clip, step):
+                    idle.append(clip.at.line)
             elif step is not None and len(history.lines(step.fresh)) == 1:
                 found = step.fresh & frozenset(waiting)
                 if found and found < step.fresh:
@@ -279,6 +280,12 @@ class Judge:
         calls = Counter(clip.at.line for clip in history.clips)
         for line in calls:
             yield from self.often("GL304", [one for one in idle if one == line], calls[line], 0.8)
+
+    def _applied_again(self, clip: Bound, step: Update | None) -> bool:
+        """Whether a second step applies just what the clip has bound: then the clip had its effect."""
+        if step is None or any(clip.at.time < one.at.time < step.at.time for one in self.history.passes):
+            return False
+        return bool(step.inside & clip.content.keys())
 
     # -- what torch refuses, and what never happens -----------------------------------------------------
 
