@@ -52,14 +52,16 @@ def judged(loop: Loop, record: Record) -> Verdict:
     for number in range(len(loop.players)):
         judge = Judge(History(number, loop, record))
         said = set(judge.wrong())
-        wrong |= {place for place in said if not _explained(place, said)}
+        better = {place: _explained_by(place, said) for place in said}
+        wrong |= {place for place in said if not better[place]}
+        # What only an open verdict explains away is open itself.
+        unclear |= {place[0] for place in said if better[place] and better[place] <= judge.unclear}
         unclear |= judge.unclear
     return Verdict(frozenset(wrong), frozenset(unclear), record.crash is not None)
 
 
-def _explained(place: Place, said: set[Place]) -> bool:
-    codes = {code for code, _ in said}
-    return any(code in codes for code in EXPLAINED_BY.get(place[0], ()))
+def _explained_by(place: Place, said: set[Place]) -> set[str]:
+    return {code for code, _ in said}.intersection(EXPLAINED_BY.get(place[0], ()))
 
 
 class Judge:
