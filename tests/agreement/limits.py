@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.agreement.loops import BY_HAND, Guard, Link, Loop, Op, Place, Source
+from tests.agreement.loops import BY_HAND, Clearing, Guard, Link, Loop, Op, Place, Source
 
 
 def untold(loop: Loop) -> frozenset[str]:
@@ -16,13 +16,21 @@ def untold(loop: Loop) -> frozenset[str]:
     regular = [[call for call in player.calls if call[1] in (Op.STEP, Op.CLEAR)] for player in loop.players]
     if loop.link is Link.JOINT and regular[0] != regular[-1]:
         codes.add("GL201")  # what another optimizer has used in the meantime may be meant as it is
-    if loop.guard is Guard.INNER:
-        codes.add("GL103")  # a clearing outside the inner loop looks like one after an epoch
+    for player in loop.players:
+        by_hand = player.clearing in BY_HAND and (Place.EPOCH, Op.CLEAR) in player.calls
+        looked = {(Place.START, Op.CLIP), (Place.FORWARD, Op.CLIP)}.intersection(player.calls)
+        if loop.source is Source.LIST and by_hand and looked:
+            codes.add("GL202")  # the clip finds what was cleared before a pass tells that an epoch is over
     return frozenset(codes)
 
 
 def lines_told(loop: Loop) -> bool:
-    """Whether the auditor can name the line of a clearing: of several by hand it takes the nearest."""
+    """Whether the auditor can name the line of a clearing.
+
+    Of several by hand it takes the nearest, and of a function that clears for both its own line.
+    """
+    if all(player.clearing is Clearing.HELPER for player in loop.players) and len(loop.players) > 1:
+        return False
     by_hand = [player for player in loop.players if player.clearing in BY_HAND]
     calls = sum(op is Op.CLEAR for player in by_hand for _, op in player.calls)
     doubtful = loop.dead is Op.CLEAR and loop.flagged is Op.CLEAR

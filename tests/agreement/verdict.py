@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from tests.agreement.loops import BY_HAND, Guard, Loop
 from tests.agreement.recorder import Moment, Reason, Record
@@ -25,7 +26,6 @@ EXPLAINED_BY = {
     "GL202": ("GL204", "GL103", "GL404"),
     "GL206": ("GL205",),
     "GL304": ("GL102", "GL103", "GL106", "GL404"),
-    "GL307": ("GL301",),
 }
 """One finding per cause: the rules that describe the same mistake better."""
 
@@ -54,14 +54,18 @@ def judged(loop: Loop, record: Record) -> Verdict:
         said = set(judge.wrong())
         better = {place: _explained_by(place, said) for place in said}
         wrong |= {place for place in said if not better[place]}
-        # What only an open verdict explains away is open itself.
-        unclear |= {place[0] for place in said if better[place] and better[place] <= judge.unclear}
+        # What only an open verdict explains, or may explain, is open itself.
+        unclear |= {code for code, line in said if _open(code, better[code, line], judge.unclear)}
         unclear |= judge.unclear
     return Verdict(frozenset(wrong), frozenset(unclear), record.crash is not None)
 
 
 def _explained_by(place: Place, said: set[Place]) -> set[str]:
     return {code for code, _ in said}.intersection(EXPLAINED_BY.get(place[0], ()))
+
+
+def _open(code: str, better: set[str], unclear: set[str]) -> bool:
+    return better <= unclear and not unclear.isdisjoint(EXPLAINED_BY.get(code, ()))
 
 
 class Judge:
@@ -225,13 +229,17 @@ class Judge:
         advances, updates = self.history.advances, self.updates
         if not advances or not updates:
             return
-        between = Counter(sum(a < at.time < b for at in advances) for a, b in self.history.gaps())
+        apart = [
+            at for before, at in pairwise((None, *advances)) if before is None or self._passed(before, at)
+        ]
+        between = Counter(sum(a < at.time < b for at in apart) for a, b in self.history.gaps())
         usual, often = between.most_common(1)[0]
         size = _commonest(len(update.fresh) for update in updates)
         if size != self._usual()[0] or size != _commonest(len(u.inside - u.stale) for u in updates):
             self.unclear.add("GL205")
-        line = Counter(at.line for at in advances).most_common(1)[0][0]
-        if usual >= 2 and size >= 2 and abs(usual - size) <= 1 and len(updates) >= 2:
+        line, busiest = Counter(at.line for at in advances).most_common(1)[0]
+        several = usual >= 2 and size >= 2 and len(updates) >= 2 and busiest > len(updates)
+        if several and abs(usual - size) <= 1:
             if often >= 0.6 * len(updates):
                 yield "GL205", line
             else:
@@ -240,13 +248,16 @@ class Judge:
         if len(early) == 1 and usual <= 1 and sum(at.line == early[0].line for at in advances) >= 2:
             yield "GL206", early[0].line
 
+    def _passed(self, start: Moment, end: Moment) -> bool:
+        """Whether any pass has run between the two."""
+        return any(start.time < one.at.time < end.time for one in self.history.passes)
+
     # -- mixed precision and clipping -------------------------------------------------------------------
 
     def scaling(self) -> Iterator[Place]:
         record = self.history.record
         for clip in self.history.clips:
-            waiting = self._unused(self.history.unclipped(clip.content, clip.at), clip.at)
-            if any(weight > MULTIPLIED for weight in waiting.values()):
+            if self._still_scaled(clip):
                 yield "GL301", clip.at.line
         for update in self.updates:
             new, applied = update.inside - update.stale, self.history.unclipped(update.content, update.at)
@@ -257,6 +268,11 @@ class Judge:
         if not record.scaler_updates:
             lines = Counter(call.at.line for call in record.scaler_steps if call.optimizer == self.number)
             yield from (("GL303", line) for line, count in lines.items() if count >= 2)
+
+    def _still_scaled(self, clip: Bound) -> bool:
+        """Whether a clip finds what carries a scale."""
+        waiting = self._unused(self.history.unclipped(clip.content, clip.at), clip.at)
+        return any(weight > MULTIPLIED for weight in waiting.values())
 
     def _unused(self, content: dict[int, float], at: Moment) -> dict[int, float]:
         used = {k for u in self.updates if u.at.time < at.time for k in u.inside}
@@ -277,7 +293,7 @@ class Judge:
                     idle.append(clip.at.line)
             elif step is not None and len(history.lines(step.fresh)) == 1:
                 found = step.fresh & frozenset(waiting)
-                if found and found < step.fresh:
+                if found and found < step.fresh and not self._still_scaled(clip):
                     yield "GL307", clip.at.line
         calls = Counter(clip.at.line for clip in history.clips)
         for line in calls:
@@ -285,7 +301,7 @@ class Judge:
 
     def _applied_again(self, clip: Bound, step: Update | None) -> bool:
         """Whether a second step applies just what the clip has bound: then the clip had its effect."""
-        if step is None or any(clip.at.time < one.at.time < step.at.time for one in self.history.passes):
+        if step is None or self._passed(clip.at, step.at):
             return False
         return bool(step.inside & clip.content.keys())
 

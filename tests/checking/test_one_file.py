@@ -13,7 +13,7 @@ with_stand_in = pytest.mark.usefixtures("stand_in")
 @pytest.mark.parametrize(
     ("raw", "line"),
     [
-        (b"x\nSYNTAX\n", "a.py:2: cannot be parsed: invalid syntax; correct or exclude it"),
+        (b"x\nSYNTAX\n", "a.py:2: cannot be parsed by Python 3."),
         (b"\xff", "a.py:1: is not utf-8: byte 0xff is no character; declare its encoding"),
         (b"DEEP", "a.py:1: is nested too deeply to be checked; exclude it"),
         (

@@ -27,7 +27,7 @@ def test_a_named_file_is_parsed_although_it_trains_nothing(tmp_path: Path) -> No
     assert check_paths(["."], str(tmp_path)).problems == ()
     first, second = check_paths(["a.py", "b.py"], str(tmp_path)).problems
     assert "a.py:1: looks like Python 2" in str(first)
-    assert "b.py:1: cannot be parsed: " in str(second)
+    assert "b.py:1: cannot be parsed by Python " in str(second)
 
 
 def test_deep_nesting_is_one_line(tmp_path: Path) -> None:

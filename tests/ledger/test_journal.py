@@ -227,11 +227,17 @@ def test_a_line_remembers_only_so_many_sets_of_accounts() -> None:
 
 def test_advances_are_counted_between_steps() -> None:
     built, advance = ev.SchedulerBuilt(at(2), 1, 1, "StepLR"), ev.SchedulerStepped(at(6), 1, 1)
-    journal = booked(*opened(1), built, advance, *[backward(3), step(4), advance, advance] * 3)
+    journal = booked(*opened(1), built, advance, *[backward(3), step(4), advance, backward(3), advance] * 3)
     book = journal.books.schedulers[1]
     assert (book.early, book.before_any_step) == (1, advance)
     assert dict(book.between_steps) == {1: 1, 2: 2}
     assert book.stepped[advance].count == 7
+
+
+def test_advances_without_a_pass_between_count_as_one() -> None:
+    built, advance = ev.SchedulerBuilt(at(2), 1, 1, "StepLR"), ev.SchedulerStepped(at(6), 1, 1)
+    journal = booked(*opened(1), built, *[backward(3), step(4), advance, advance] * 3)
+    assert dict(journal.books.schedulers[1].between_steps) == {0: 1, 1: 2}
 
 
 def test_a_scheduler_announced_twice_is_counted_once() -> None:

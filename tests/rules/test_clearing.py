@@ -227,6 +227,13 @@ def test_the_first_of_two_losses_is_thrown_away() -> None:
     assert "throws away the gradients of the backward() at line 3" in finding.message
 
 
+def test_beside_an_optimizer_whose_steps_find_nothing_its_loss_may_be_what_is_cleared() -> None:
+    script = Script().optimizer(9, 2).open(2, optimizer=2)
+    for _ in range(4):
+        script.clear(2, unread=True).backward(3).step(4).backward(5).step(6, 2, optimizer=2)
+    script.end().only("GL106", 6)
+
+
 @pytest.mark.parametrize("turns", [1, 2])
 def test_a_single_pass_only_shows_something(turns: int) -> None:
     script = Script()
@@ -328,6 +335,15 @@ def test_clearing_at_every_micro_batch() -> None:
     assert finding.message == "throws away 3 of 4 micro-batches of each window"
     assert [related.site.line for related in finding.related] == [3, 5]
     assert finding.count == 3
+
+
+def test_an_optimizer_with_methods_of_its_own_may_keep_what_is_cleared() -> None:
+    script = Script(opened=False).post(ev.OptimizerBuilt(at(1), 1, "Summing", own_methods=True)).open(1, 1)
+    for _ in range(3):
+        for _ in range(4):
+            script.clear(2).batch(3)
+        script.step(5, windowed=True)
+    assert (script.end().certain, script.possible) == ([], [("GL103", 2)])
 
 
 def test_each_clearing_line_answers_for_what_it_throws_away() -> None:

@@ -65,6 +65,15 @@ def test_clipping_the_first_of_two() -> None:
     script.end().only("GL307", 4)
 
 
+def test_of_a_partial_sum_that_still_carries_the_scale_the_worse_is_told() -> None:
+    script = Script().scaler(1)
+    for _ in range(3):
+        for _ in range(2):
+            script.batch(3, scaled_by=1).clip(4)
+        script.unscale(5).scaler_step(6).update(6).clear(7)
+    script.end().only("GL301", 4)
+
+
 def test_clipping_before_the_first_is_another_mistake() -> None:
     script = Script()
     for _ in range(3):

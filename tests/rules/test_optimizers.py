@@ -248,6 +248,11 @@ def test_an_optimizer_that_is_zeroed_and_never_stepped() -> None:
     assert [related.site.line for related in finding.related] == [5]
 
 
+def test_parameters_that_the_program_moves_itself_need_no_step() -> None:
+    script = never_stepped().post(ev.ParametersMoved(None, (2,)))
+    assert script.end().findings == ()
+
+
 def test_three_passes_of_which_two_were_cleared_are_enough() -> None:
     never_stepped(3).end().only("GL404", 2)
     assert never_stepped(2).clear(4, 2, owner=2).end().findings == ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 
 from gradledger.checking.document import open_document
@@ -9,6 +10,8 @@ from gradledger.checking.problem import Problem, Unreadable
 
 _ONLY_PARSE = 0x400
 """`ast.PyCF_ONLY_AST`, without the import."""
+
+_VERSION = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 _PYTHON_2 = (
     "Missing parentheses in call to",
@@ -44,7 +47,8 @@ def unparsable(path: str, line: int, reason: str, cell: int | None) -> Problem:
         return nested(path)
     if any(words in reason for words in _PYTHON_2):
         return Problem(path, line, f"looks like Python 2 ({reason}); convert or exclude it", cell)
-    return Problem(path, line, f"cannot be parsed: {reason}; correct or exclude it", cell)
+    advice = "correct it, exclude it, or check it with the Python it is written for"
+    return Problem(path, line, f"cannot be parsed by Python {_VERSION}: {reason}; {advice}", cell)
 
 
 def nested(path: str) -> Problem:

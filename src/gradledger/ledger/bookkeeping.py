@@ -89,7 +89,8 @@ class Bookkeeping:
             book.before_any_step = book.before_any_step or event
         assert isinstance(kind.tally, Tally)
         kind.tally.hit(optimizer.steps + 1)
-        book.since_step += 1
+        book.since_step += book.passes != self.books.backwards
+        book.passes = self.books.backwards
 
     # -- facts ----------------------------------------------------------------------------------------
 

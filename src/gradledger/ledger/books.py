@@ -87,8 +87,10 @@ class SchedulerBook:
     early: int = 0
     """How many advances came before the optimizer's first step."""
     between_steps: Counter[int] = field(default_factory=Counter)
-    """Advances between two steps of the optimizer -> how often."""
+    """Advances between two steps of the optimizer -> how often; those without a pass between are one."""
     since_step: int = 0
+    passes: int = -1
+    """How many passes there had been at the last advance."""
 
 
 @dataclass(slots=True)

@@ -47,6 +47,8 @@ class OptimizerBuilt(Event):
     kind: str
     divided_rate: bool = False
     """Its learning rate is written as a quotient: the sum of a window may be what is meant."""
+    own_methods: bool = False
+    """Its class has methods that torch's have not: these may sum up gradients themselves."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ _NUMBERS: dict[type, tuple[str, ...]] = {
     ClipBook: ("calls", "idle", "after_step", "used", "wasted", "straight", "astray", "passes"),
     OptimizerBook: ("steps", "cleared"),
     ScalerBook: ("updates",),
-    SchedulerBook: ("early", "since_step"),
+    SchedulerBook: ("early", "since_step", "passes"),
     Tally: ("count", "last"),
 }
 """What grows by the same number in every turn."""

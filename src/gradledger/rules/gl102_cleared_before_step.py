@@ -67,13 +67,23 @@ for x, y in loader:
 
 
 def _found(books: Books, number: int | None, book: OptimizerBook) -> Iterator[tuple[Window, Lost, Tally]]:
+    # What fills only these may have been meant for an optimizer whose steps find nothing: GL106.
+    missing = any(
+        one != number and all(window.empty for window in other.windows) and other.steps
+        for one, other in books.optimizers.items()
+    )
     for window, tally in book.windows.items():
         kept = {posting.site for posting in window.postings()}
         # A step that finds nothing was meant for whatever was cleared, also if an epoch had ended by then.
         for lost in wasted(window.accounts, tails=window.empty, leaves=window.step.optimizer is None):
             if window.empty:
                 yield window, lost, tally
-            elif not by_hand(window) and lost.run.posting.site not in kept and _recurs(books, lost):
+            elif (
+                not missing
+                and not by_hand(window)
+                and lost.run.posting.site not in kept
+                and _recurs(books, lost)
+            ):
                 reached = (books.balances[account].optimizer for account in lost.run.posting.ran.accounts)
                 # A loss that also trains other parameters may have been meant for those alone.
                 if all(optimizer in (None, number) for optimizer in reached):

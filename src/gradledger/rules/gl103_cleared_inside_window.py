@@ -9,7 +9,7 @@ from gradledger.ledger.books import Books, OptimizerBook
 from gradledger.ledger.site import Site
 from gradledger.ledger.window import Tally, Window
 from gradledger.rules.draft import Draft
-from gradledger.rules.finding import Severity
+from gradledger.rules.finding import Certainty, Severity
 from gradledger.rules.regularity import by_hand, mostly
 from gradledger.rules.rule import Rule
 from gradledger.rules.wasted import gathered, wasted
@@ -75,10 +75,16 @@ for i, (x, y) in enumerate(loader):
                     ),
                     remedy="clear once per window: "
                     f"call zero_grad() only right after the step at {line(step, site)}",
+                    certainty=Certainty.POSSIBLE if _sums_up(book) else Certainty.CERTAIN,
                     optimizer=number,
                     count=waste.tally.count,
                     first_step=waste.tally.first,
                 )
+
+
+def _sums_up(book: OptimizerBook) -> bool:
+    """Whether the optimizer itself may keep what is cleared."""
+    return book.built is not None and book.built.own_methods
 
 
 def _found(book: OptimizerBook) -> Iterator[tuple[Window, Lost, Tally]]:

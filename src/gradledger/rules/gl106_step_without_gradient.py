@@ -11,6 +11,7 @@ from gradledger.rules.emptiness import barren_steps
 from gradledger.rules.finding import Severity
 from gradledger.rules.regularity import mostly
 from gradledger.rules.rule import Rule
+from gradledger.rules.wasted import wasted
 
 
 class StepWithoutGradient(Rule):
@@ -58,15 +59,18 @@ for x, y in loader:
                 if mostly(tally.count, book.steps, share=0.9) and (tally.count >= 2 or books.ended):
                     yield _draft(site, number, tally.count, tally.first)
         for refused in books.refused:
-            accounts = (books.accounts[number] for number in refused.accounts)
-            if refused.reason == "no-gradients" and not any(account.lost for account in accounts):
-                yield _draft(refused.site, refused.optimizer, 1, 0)
+            accounts = [books.accounts[number] for number in refused.accounts]
+            # What was taken away from this very step is GL102.
+            if refused.reason == "no-gradients" and next(wasted(accounts), None) is None:
+                since = " since they were cleared" if any(account.lost for account in accounts) else ""
+                yield _draft(refused.site, refused.optimizer, 1, 0, since)
 
 
-def _draft(site: Site | None, optimizer: int, count: int, first: int) -> Draft:
+def _draft(site: Site | None, optimizer: int, count: int, first: int, since: str = "") -> Draft:
     return Draft(
         site=site,
-        message="finds no gradient on any parameter: no backward() has reached this optimizer's parameters",
+        message="finds no gradient on any parameter: "
+        f"no backward() has reached this optimizer's parameters{since}",
         remedy="call backward() before this step, on a loss computed from these parameters "
         "without detach(), .item() or no_grad() on the way",
         optimizer=optimizer,

@@ -77,6 +77,8 @@ for i, (x, y) in enumerate(loader):
                 continue  # planned in micro-batches, or for a longer run
             total = sum(tally.count for tally in schedule.stepped.values())
             event = max(schedule.stepped, key=lambda stepped: schedule.stepped[stepped].count)
+            if schedule.stepped[event].count <= book.steps:
+                continue  # one line per update and another per epoch: none runs at every micro-batch
             step = step_line(book)
             planned = "" if built.horizon is None else f"; the schedule was planned for {built.horizon}"
             unknown = built.horizon is None and built.kind == "LambdaLR"

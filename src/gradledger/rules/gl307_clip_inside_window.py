@@ -35,7 +35,6 @@ class ClipInsideWindow(Rule):
     summary = "clipping partial sums at each micro-batch instead of the window's total"
     static = "yes"
     runtime = "yes"
-    yields_to = ("GL301",)
     bad = """\
 accumulate = 5
 for i, (x, y) in enumerate(loader):
@@ -63,6 +62,8 @@ for i, (x, y) in enumerate(loader):
         if not same_line(window):
             return
         for clip in account.clips:
+            if clip.scaled:
+                continue  # GL301 tells of the worse mistake
             if isinstance(clip.event, GradientsClipped) and 0 < clip.found < account.waiting:
                 yield Draft(
                     site=clip.event.site,

@@ -68,6 +68,8 @@ for x, y in loader:
             cleared = max(balance.cleared_unused for balance in held.values())
             if passes < 3 or cleared < 2 or any(balance.steps for balance in held.values()):
                 continue
+            if any(balance.moved for balance in held.values()):
+                continue  # the program moves them itself
             built, backward = built_line(books, number), _line_that_fills(books, set(held))
             most = max(balance.backed for balance in held.values())
             yield Draft(

@@ -22,6 +22,7 @@ class Line:
         "batch",
         "booked",
         "count",
+        "fed",
         "keeps",
         "loader",
         "loop",
@@ -58,6 +59,8 @@ class Line:
         self.reduced: bool | None = None
         self.repeats: Site | None = None
         self.loader: int | None = None
+        self.fed = 0
+        """How many new batches a loader has given it."""
         self.shares_batch = False
         self.loop: int | None = None
         self.loss: LossFacts | None = None

@@ -145,6 +145,7 @@ class Batches:
             reading.source = fresh
             reading.taken += 1
         line.loader = None if line.batch == reading.taken else reading.source
+        line.fed += line.loader is not None
         line.shares_batch = fresh is None and line.loader is not None
         line.batch = reading.taken
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from torch import Tensor
 
@@ -17,18 +17,10 @@ from gradledger.runtime.cohort import Cohort, Gone, all_zero
 from gradledger.runtime.cruise import Cruise
 from gradledger.runtime.here import Flights, Here, new_lock
 from gradledger.runtime.numbering import Numbering
+from gradledger.runtime.own_methods import own_methods
 from gradledger.runtime.rates import divided_rate
 from gradledger.runtime.sites import Sites
-
-
-class Steady(Protocol):
-    """Whoever can book a cycle many times at once."""
-
-    def is_calm(self, events: Sequence[ev.Event]) -> bool:
-        """Whether this cycle may be booked so."""
-
-    def repeat(self, events: Sequence[ev.Event], times: int) -> None:
-        """Book it."""
+from gradledger.runtime.steady import Steady
 
 
 class Observer:
@@ -254,7 +246,8 @@ class Observer:
         params = [p for group in optimizer.param_groups for p in group["params"] if isinstance(p, Tensor)]
         if number is None:
             number = self.optimizers.give(optimizer)
-            self.post(ev.OptimizerBuilt(site, number, type(optimizer).__name__, divided_rate(site)))
+            kind, own = type(optimizer).__name__, own_methods(optimizer)
+            self.post(ev.OptimizerBuilt(site, number, kind, divided_rate(site), own))
         cohorts = self.by_optimizer.setdefault(number, [])
         if sum(len(c.refs) for c in cohorts) != len(params) or not params:
             strangers = [p for p in params if self.cohort_of(p) is None]
@@ -325,7 +318,8 @@ class Observer:
 
     def moved_by_hand(self, cohort: Cohort, site: Site | None) -> None:
         """Parameters without an optimizer have new values: an update written by hand, or something else."""
-        at = source.hand_written_update(site, before=self.last_backward)
+        # What has no gradient is averaged or copied, whatever the text looks like.
+        at = source.hand_written_update(site, before=self.last_backward) if cohort.held else None
         if at is not None and source.cleared_between(self.last_backward, at):
             self.settle([cohort], at)
         cohort.mark_params()

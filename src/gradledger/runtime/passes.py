@@ -177,7 +177,8 @@ class Passes(threading.local):
 
     def _loop(self, line: Line, frame: FrameType) -> int | None:
         """The plain loop that gives this line its batches, where no loader does."""
-        return self.loops.turn(line.site, frame) if line.loader is None else None
+        # A loop over the parts of a loader's batches is no epoch.
+        return self.loops.turn(line.site, frame) if line.loader is None and line.fed < 2 else None
 
     def _first(self, site: Site) -> Line:
         observer = self.observer

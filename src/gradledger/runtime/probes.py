@@ -15,7 +15,7 @@ from gradledger.runtime.handed_in import HandedIn
 from gradledger.runtime.keeping import KeptGraphs
 from gradledger.runtime.loading import Batches
 from gradledger.runtime.naming import Naming
-from gradledger.runtime.observer import Observer, Steady
+from gradledger.runtime.observer import Observer
 from gradledger.runtime.owners import Owners
 from gradledger.runtime.passes import Passes
 from gradledger.runtime.patch import Patches
@@ -23,6 +23,7 @@ from gradledger.runtime.replicas import Replicas
 from gradledger.runtime.scaling import Scaling
 from gradledger.runtime.scheduling import Scheduling
 from gradledger.runtime.sites import Sites
+from gradledger.runtime.steady import Steady
 from gradledger.runtime.stepping import Steps
 
 if TYPE_CHECKING:

@@ -94,6 +94,9 @@ class Assignments(Expressions):
                 self.stepped_by_hand(node, added.made_of)
             elif isinstance(added, Gradient) and down:
                 self.stepped_by_hand(node, added.accounts)
+            elif isinstance(before, Parameters):
+                # By something that the program has made of whatever it liked.
+                self.events.append(ev.ParametersMoved(None, tuple(sorted(self.resolve(before.accounts)))))
             return
         if isinstance(before, list) and isinstance(added, (list, tuple)) and isinstance(node.op, ast.Add):
             before.extend(added[:50])

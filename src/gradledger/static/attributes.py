@@ -6,6 +6,7 @@ import ast
 
 from gradledger.static.parts import Parts
 from gradledger.static.reach import is_out_of_sight
+from gradledger.static.state import Leave
 from gradledger.static.values import (
     NOTHING,
     Accelerator,
@@ -79,6 +80,8 @@ class Attributes(Parts):
                 return self._other_attribute(value, name)
 
     def _other_attribute(self, value: Value, name: str) -> Value:
+        if value is None and name in ("parameters", "named_parameters"):
+            raise Leave  # as Python does: this path trains nothing
         if isinstance(value, Context):
             self.doubts.update(("GL501", "GL502"))  # entered by hand
         return self.unknown(f"{self.label(value)}.{name}")
@@ -140,6 +143,9 @@ class Attributes(Parts):
             "args",
         ):
             return Bound(value, name)
+        hands_on = value.cls.find("__getattr__")
+        if isinstance(hands_on, Function) and not name.startswith("__"):
+            return self.apply(hands_on, [value, name], {}, node)
         made = self.unknown(f"{value.label}.{name}")
         if any(is_out_of_sight(base) for one in value.cls.lineage() for base in one.bases):
             self.inherited.add(made.label)

@@ -51,6 +51,8 @@ class Calls(Functions):
                 kwargs[keyword.arg] = value
             elif isinstance(value, dict):
                 kwargs.update({str(key): held for key, held in value.items()})
+                if not all(str(key).isidentifier() for key in value):
+                    kwargs["**"] = value  # under names that are not known
             else:
                 kwargs["**"] = value
         for value in (*args, *kwargs.values()) if kwargs else args:

@@ -159,7 +159,8 @@ class Entries(Keepings):
         accounts = self.resolve(accounts)
         unread = self.looked_at.isdisjoint(accounts)
         if not unread:
-            self.doubts.add("GL102")  # what was read may be put back by something unseen
+            # What was read may be put back by something unseen, or be summed up elsewhere.
+            self.doubts.update(("GL102", "GL103"))
         for number in accounts:
             self.boxes[number].content = (
                 "zero" if to == "zero" and self.boxes[number].content in ("held", "zero") else "none"

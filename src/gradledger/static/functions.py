@@ -74,8 +74,8 @@ class Functions(Unseen):
                 value = self.parameter(name, function)
             scope.names[name.arg] = value
         for name, default in zip(spec.kwonlyargs, function.keyword_defaults, strict=False):
-            value = given.pop(name.arg, default)
-            scope.names[name.arg] = value
+            told = default if "**" not in given else self.parameter(name, function)
+            scope.names[name.arg] = given.pop(name.arg, told)
         if spec.vararg is not None:
             scope.names[spec.vararg.arg] = list(args[len(names) :])
         if spec.kwarg is not None:

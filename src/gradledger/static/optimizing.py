@@ -69,6 +69,8 @@ class Optimizing(Modules):
             return self.unknown(f"{owner.name}.{name}")
         if re.search(r"step|zero|backward|update|pcgrad", name):
             owner.untold = True
+        # A method of its own may sum up what it finds.
+        self.looked_at |= self.resolve(owner.accounts or NOTHING)
         return self.unknown(f"{owner.name}.{name}()")
 
     def _step_with_closure(self, owner: Optimizer, closure: Value, node: ast.AST) -> None:
