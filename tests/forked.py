@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import faulthandler
 import json
 import multiprocessing
 import os
@@ -61,8 +62,10 @@ def forked(run: Callable[[Path], int], env: dict[str, str] | None = None) -> Aud
             _become(folder, lambda: run(report), env)
         _, state = os.waitpid(child, 0)
         stdout, stderr = (folder / "out").read_text(), (folder / "err").read_text()
+        status = os.waitstatus_to_exitcode(state)
+        assert status >= 0, f"the forked script died of signal {-status}:\n{stderr}"
         answer = json.loads(report.read_text()) if report.exists() else {}
-        return Audit(os.waitstatus_to_exitcode(state), stdout, stderr, answer)
+        return Audit(status, stdout, stderr, answer)
     finally:
         shutil.rmtree(folder)
 
@@ -84,6 +87,7 @@ def _become(folder: Path, run: Callable[[], int], env: dict[str, str] | None) ->
         for name, number in (("out", 1), ("err", 2)):
             handle = os.open(folder / name, os.O_WRONLY | os.O_CREAT, 0o600)
             os.dup2(handle, number)
+        faulthandler.enable(2)
         sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115
         sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
         sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)

@@ -54,8 +54,8 @@ def test_the_planted_mistake_is_named_at_its_line(script: Path) -> None:
 @pytest.mark.parametrize("script", scripts("good"))
 def test_a_correct_script_is_left_in_peace(script: Path) -> None:
     done = audit(script)
+    assert done.status == 0, (done.answer, done.stderr)
     assert done.answer["findings"] == [], done.answer["findings"]
-    assert done.status == 0, done.stderr
     assert no_fault_of_ours(done), done.answer["notes"]
 
 
