@@ -49,18 +49,17 @@ class Assignments(Expressions):
 
     def _note_sum(self, target: ast.expr, node: ast.Assign, value: Value) -> None:
         """`total = total + loss` keeps the graph as `total += loss` does."""
-        if (
-            not isinstance(value, Tensor)
-            or not isinstance(target, ast.Name)
-            or not isinstance(node.value, ast.BinOp)
-        ):
+        if not isinstance(value, Tensor) or not value.deps or not isinstance(node.value, ast.BinOp):
             return
-        if not isinstance(node.value.op, ast.Add) or not value.deps:
+        if not isinstance(node.value.op, ast.Add) or isinstance(target, (ast.Tuple, ast.List)):
             return
-        named = any(isinstance(part, ast.Name) and part.id == target.id for part in ast.walk(node.value))
-        before = self.scope.names.get(target.id)
-        if named and isinstance(before, Tensor) and before.deps:
-            self.keeps(node, target.id, node, value, value)
+        name = self.unit.written(target)
+        parts = (part for part in ast.walk(node.value) if type(part) is type(target))
+        if not any(self.unit.written(part) == name for part in parts):
+            return
+        before = self.evaluate(target)
+        if isinstance(before, Tensor) and before.deps:
+            self.keeps(node, name, node, value, value)
 
     def _augmented(self, node: ast.AugAssign) -> None:
         added = self.evaluate(node.value)

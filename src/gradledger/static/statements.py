@@ -109,6 +109,8 @@ class Statements(Loops):
             relevant = True
         # The arm that goes on is the likelier one.
         default = not (leaving and not unit.leaves(node.orelse))
+        if relevant and self._would_stop_early(node):
+            relevant = False
         before, self.guarding = self.guarding, relevant
         self.weighty = relevant and (unit.clears(node.body) or unit.clears(node.orelse))
         choices = len(self.decided)
@@ -129,6 +131,12 @@ class Statements(Loops):
             return self.execute(node.body if taken else node.orelse)
         finally:
             self.ifs.pop()
+
+    def _would_stop_early(self, node: ast.If) -> bool:
+        """Whether it would end a loop that trains after its first step: such a loop is made to turn again."""
+        if not isinstance(node.body[-1], ast.Break) or not self.loops or not self.loops[-1].steps:
+            return False
+        return not (self.unit.acts(node.body) or self.unit.acts(node.orelse))
 
     def _here_matters(self) -> bool:
         """Whether the function or loop that runs now deals with gradients."""

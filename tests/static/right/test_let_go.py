@@ -80,6 +80,12 @@ PLAIN = {
     "a sum for each window": _HEAD
     + "running = 0\n"
     + _WINDOW.format(keep="running += loss", let_go="running = 0"),
+    "an attribute's sum for each window": _HEAD
+    + "model.total = 0\n"
+    + _WINDOW.format(keep="model.total = model.total + loss", let_go="model.total = 0"),
+    "an attribute's sum of what was detached": _HEAD
+    + "model.total = 0\n"
+    + _WINDOW.format(keep="model.total = model.total + loss.detach()", let_go="pass"),
     "a list for each window": _HEAD
     + "losses = []\n"
     + _WINDOW.format(keep="losses.append(loss)", let_go="losses = []"),

@@ -273,6 +273,34 @@ for x, y in loader:
     for o in opts:
         o.step()
 """,
+    "until the loss is small": """\
+import torch
+
+net = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+while True:
+    loss = torch.nn.functional.mse_loss(net(x), y)
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    if loss.item() < 1e-3:
+        break
+""",
+    "a few attempts, cleared where the last one ends": """\
+import torch
+
+net = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for x, y in loader:
+    for attempt in range(3):
+        loss = torch.nn.functional.mse_loss(net(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        if torch.nn.functional.mse_loss(net(x), y) < loss:
+            optimizer.zero_grad()
+            break
+""",
 }
 
 

@@ -193,6 +193,41 @@ for x, y in loader:
     scaler.step(optimizer)
     scaler.update()
 """,
+    "until the loss is small": """\
+import torch
+
+net = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+steps = 0
+while True:
+    loss = torch.nn.functional.mse_loss(net(x), y)
+    loss.backward()  # <- GL101
+    optimizer.step()
+    steps += 1
+    if loss.item() < 1e-3 or steps >= 500:
+        break
+""",
+    "stopped early by a helper": """\
+import torch
+
+
+class Regressor:
+    def __init__(self):
+        self.net = torch.nn.Linear(4, 1)
+        self.optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1)
+
+    def fit(self, x, y, stopper):
+        for step in range(200):
+            loss = torch.nn.functional.mse_loss(self.net(x), y)
+            loss.backward()  # <- GL101
+            self.optimizer.step()
+            if stopper.should_stop(loss.item()):
+                print("stopped at", step)
+                break
+
+
+Regressor().fit(inputs, targets, stopper)
+""",
 }
 
 GL102 = {

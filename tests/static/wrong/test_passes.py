@@ -160,6 +160,44 @@ for x, y in loader:
     opt.step()
     log["loss"].append(loss)  # <- GL107
 """,
+    "an attribute, written out": """\
+import torch
+
+
+class Trainer:
+    def __init__(self):
+        self.net = torch.nn.Linear(4, 1)
+        self.optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1)
+
+    def epoch(self, loader):
+        self.total = 0
+        for x, y in loader:
+            self.optimizer.zero_grad()
+            loss = torch.nn.functional.mse_loss(self.net(x), y)
+            loss.backward()
+            self.optimizer.step()
+            self.total = self.total + loss  # <- GL107
+        print(self.total / len(loader))
+
+
+trainer = Trainer()
+for epoch in range(10):
+    trainer.epoch(loader)
+""",
+    "an entry of a table, written out": """\
+import torch
+
+net = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+totals = {"train": 0.0}
+for epoch in range(10):
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = torch.nn.functional.mse_loss(net(x), y)
+        loss.backward()
+        optimizer.step()
+        totals["train"] = totals["train"] + loss  # <- GL107
+""",
 }
 
 GL108 = {
