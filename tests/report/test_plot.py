@@ -40,6 +40,14 @@ def test_a_level_line_and_broken_values_can_be_drawn() -> None:
     assert sum(line.count("•") for line in drawn) == 2
 
 
+def test_the_frame_ends_where_the_drawing_does() -> None:
+    values = [1.0] * 500 + [1000.0] + [2.0] * 499
+    drawn = plot([Line("loss", range(1000), values)], StreamFacts(width=60), below="step")
+    assert "•" in drawn[0]
+    assert "•" in drawn[9]
+    assert float(drawn[0].split()[0]) < 100
+
+
 def test_two_lines_are_told_apart() -> None:
     lines = [Line("right", [1, 2], [1.0, 1.0]), Line("wrong", [1, 2], [2.0, 3.0])]
     drawn = "\n".join(plot(lines, StreamFacts(), below="step"))

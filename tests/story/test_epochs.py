@@ -59,6 +59,14 @@ def test_an_observation_is_derived_from_the_numbers(changes: dict[str, object], 
     assert after(ROW, **changes) == text
 
 
+def test_of_losses_below_zero_no_shares_are_told() -> None:
+    assert after(replace(ROW, loss=-0.5), loss=-2.5) == "falling from -0.5 to -2.5"
+    assert after(replace(ROW, loss=0.5), loss=-0.5) == "falling from 0.5 to -0.5"
+    assert after(replace(ROW, loss=-2.0), loss=-1.0) == "rising from -2 to -1"
+    below = replace(ROW, first_loss=-1.0, last_loss=-2.0)
+    assert observed([below])[0].observation == "falling from -1 to -2"
+
+
 def test_the_first_row_is_observed_by_itself() -> None:
     assert observed([ROW])[0].observation == "falling from 1.2 to 0.9"
     assert observed([replace(ROW, passes=1)])[0].observation == "the first value"
@@ -71,6 +79,7 @@ def test_the_run_is_summed_up() -> None:
         "1 update applied gradients that an earlier one had applied"
     )
     assert summed_up(rows[:1]) == ""
+    assert summed_up([ROW, replace(ROW, loss=2.73e-8)]) == "loss 1 to 2.73e-08"
 
 
 def heard(epochs: Epochs, loss: float, *, samples: int = 1, loader: int | None = None) -> None:

@@ -35,6 +35,11 @@ def same(seen: TensorSeen, tensor: Tensor) -> bool:
     return seen.shape == tuple(tensor.shape) and list(seen.values) == pytest.approx(values)
 
 
+def only(seen: tuple[TensorSeen, ...]) -> TensorSeen:
+    (one,) = seen
+    return one
+
+
 def norm(params: Any) -> float:
     return math.sqrt(sum(float(p.grad.double().pow(2).sum()) for p in params if p.grad is not None))
 
@@ -55,6 +60,7 @@ def test_the_built_in_example(tmp_path: Path) -> None:
         for x, y in loader:
             out = model(x)
             loss = functional.cross_entropy(out, y)
+            earlier = None if model[0].weight.grad is None else model[0].weight.grad.clone()
             optimizer.zero_grad()
             loss.backward()
             step += 1
@@ -79,7 +85,18 @@ def test_the_built_in_example(tmp_path: Path) -> None:
                 assert story.layers[1].gradient is None
                 assert story.layers[2].gradient == pytest.approx(norm(model[2].parameters()))
                 assert story.loss == pytest.approx(loss.item())
+                assert stage(story, "backward").facts["starts from"] == pytest.approx(loss.item())
+                assert earlier is not None
+                assert same(only(stage(story, "zero").takes), earlier)
+                assert stage(story, "zero").gives == ()
+                assert same(only(stage(story, "backward").gives), model[0].weight.grad)
+                weight, gradient = stage(story, "step").takes
+                assert (weight.name, gradient.name) == ("0.weight", "0.weight.grad")
+                assert same(weight, model[0].weight)
+                assert same(gradient, model[0].weight.grad)
             optimizer.step()
+            if step == 2:
+                assert same(only(stage(story, "step").gives), model[0].weight)
         assert row.loss == pytest.approx(sum(losses) / 50)
         assert row.accuracy == pytest.approx(right / 1000)
         assert row.norm == pytest.approx(sum(norms) / 50)

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader
 
 import gradledger
+from gradledger.report.stage_facts import chosen
 from gradledger.story.telling import tell
 from gradledger.story.told import Story, plain
 from tests.traced import traced
@@ -77,6 +78,14 @@ def without_loader() -> None:
         optimizer.step()
 
 
+def on_one_line() -> None:
+    weight = nn.Parameter(torch.ones(2))
+    optimizer = torch.optim.SGD([weight], lr=0.01)
+    for epoch in range(3):
+        loss = weight.pow(2).mean() + epoch
+        optimizer.zero_grad(); loss.backward(); optimizer.step()  # noqa: E702  # fmt: skip
+
+
 def through_functions() -> None:
     model, optimizer, loader = parts()
 
@@ -130,6 +139,7 @@ FRESH = "fresh from micro-batch 2"
             "zero data forward loss backward step",
             [(STALE, "none"), ("none", FRESH), (FRESH, STALE)],
         ),
+        (on_one_line, "zero loss backward step", [(STALE, "none"), ("none", FRESH), (FRESH, STALE)]),
         (
             through_functions,
             "data forward loss backward step zero",
@@ -238,3 +248,26 @@ def test_an_accumulators_passes_are_told(tmp_path: Path) -> None:
     assert [s.kind for s in story.stages][-2:] == ["step", "zero"]
     assert [row.loss for row in story.epochs] == pytest.approx([sum(losses[:3]) / 3, sum(losses[3:]) / 3])
     assert [row.updates for row in story.epochs] == [1, 1]
+
+
+def test_what_one_line_does_again_and_again_is_shown_in_part(tmp_path: Path) -> None:
+    def program() -> None:
+        model, optimizer, _ = parts()
+        for _ in range(3):
+            total = torch.zeros(())
+            for _ in range(9):
+                total = total + model(torch.ones(2)).sum()
+            optimizer.zero_grad()
+            total.backward()
+            optimizer.step()
+
+    story = story_of(program, tmp_path)
+    shown = list(chosen(story.stages))
+    assert sum(stage.kind == "forward" for stage in story.stages) == 9
+    assert [item if isinstance(item, str) else item[1].kind for item in shown] == [
+        *("data", "forward", "forward", "forward 6 more times likewise", "forward"),
+        *("zero", "loss", "backward", "step"),
+    ]
+    # An input of one dimension that becomes another length is one sample, not a batch of scalars.
+    assert story.layers[0].takes[0].shape == (2,)
+    assert story.layers[0].takes[0].values == (1.0, 1.0)

@@ -115,6 +115,14 @@ class NormSeen(Detail):
 
 
 @dataclass(frozen=True, slots=True)
+class ParameterSeen(Detail):
+    """One parameter or its gradient on both sides of the event that follows, or after the step just told."""
+
+    takes: tuple[TensorSeen, ...] = ()
+    gives: tuple[TensorSeen, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class RateSeen(Detail):
     """The learning rate of an optimizer, from here on."""
 

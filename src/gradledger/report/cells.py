@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 
 
 def cells(text: str) -> int:
@@ -54,3 +55,14 @@ def _cells(character: str) -> int:
     if unicodedata.category(character) in ("Mn", "Me"):
         return 0
     return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
+
+
+def fitting(words: Sequence[str], room: int) -> str:
+    """As many whole words as fit: a number that is cut would be another number."""
+    told = ""
+    for word in words:
+        longer = f"{told} {word}" if told else word
+        if cells(longer) > room:
+            break
+        told = longer
+    return told

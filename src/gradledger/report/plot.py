@@ -27,16 +27,19 @@ def plot(lines: Sequence[Line], facts: StreamFacts, *, below: str, height: int =
     points = [(x, y) for line in lines for x, y in zip(line.at, line.values, strict=True) if math.isfinite(y)]
     if len(points) < 2:
         return []
-    low, high = min(y for _, y in points), max(y for _, y in points)
+    left, right = min(x for x, _ in points), max(x for x, _ in points)
+    label = max(len(number(edge(y for _, y in points))) for edge in (min, max))
+    width = facts.width - label - 5
+    # The frame ends where the drawing does: one outlier inside a column's mean must not leave it empty.
+    columns = [_columns(line, left, right, width) for line in lines]
+    low = min(y for column in columns for _, y in column)
+    high = max(y for column in columns for _, y in column)
     if high == low:
         low, high = low - 0.5, high + 0.5
-    left, right = min(x for x, _ in points), max(x for x, _ in points)
-    label = max(len(number(low)), len(number(high)))
-    width = facts.width - label - 5
     grid = [[" "] * width for _ in range(height)]
-    for index, line in enumerate(lines):
+    for index, drawn_columns in enumerate(columns):
         mark = facts.paint(_MARKS[not facts.unicode][index % 4], _ROLES[index % 4])
-        for column, value in _columns(line, left, right, width):
+        for column, value in drawn_columns:
             row = round((high - value) / (high - low) * (height - 1))
             grid[row][column] = mark
     corner, side, floor = ("└", "│", "─") if facts.unicode else ("+", "|", "-")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from gradledger.report.plot import number as shown
 from gradledger.story.told import Stage
 
+Likeness = tuple[str, str | None, int | None, int]
 SHOWN_MICRO_BATCHES = 2
 """The first so many micro-batches of a window are shown, and the last one."""
+SHOWN_ALIKE = 2
+"""Of what one line does again and again before a pass, the first so many are shown, and the last one."""
 
 
 def window_of(stages: Sequence[Stage]) -> int:
@@ -17,17 +21,37 @@ def window_of(stages: Sequence[Stage]) -> int:
 
 
 def chosen(stages: Sequence[Stage]) -> Iterator[tuple[int, Stage] | str]:
-    """The stages to show with their numbers, and a word for those of a long window that are left out."""
+    """The stages to show with their numbers, and a word for those that are left out."""
     last = window_of(stages)
+    alike = Counter(map(_likeness, stages))
+    met: Counter[Likeness] = Counter()
     left_out = False
+    skipped: Counter[str] = Counter()
     for count, stage in enumerate(stages, 1):
-        if not SHOWN_MICRO_BATCHES < stage.micro < last:
+        inside = SHOWN_MICRO_BATCHES < stage.micro < last
+        likeness = _likeness(stage)
+        met[likeness] += 1
+        if not inside and SHOWN_ALIKE < met[likeness] < alike[likeness]:
+            skipped[stage.title] += 1
+            continue
+        if skipped:
+            yield f"{_listed(skipped)} likewise"
+            skipped.clear()
+        if not inside:
             yield count, stage
         elif not left_out:
             left_out = True
             first = SHOWN_MICRO_BATCHES + 1
             which = f"micro-batch {first}" if first == last - 1 else f"micro-batches {first} to {last - 1}"
             yield f"{which} of the window likewise"
+
+
+def _likeness(stage: Stage) -> Likeness:
+    return stage.kind, stage.path, stage.line, stage.micro
+
+
+def _listed(skipped: Counter[str]) -> str:
+    return ", ".join(f"{title} {times} more time{'s' * (times > 1)}" for title, times in skipped.items())
 
 
 def title_of(stage: Stage, window: int) -> str:
@@ -39,6 +63,11 @@ def title_of(stage: Stage, window: int) -> str:
 def shape(lengths: Sequence[int]) -> str:
     """A shape as mathematics writes it; a single number is a scalar."""
     return "×".join(map(str, lengths)) if lengths else "scalar"
+
+
+def digits_of(stage: Stage) -> int:
+    """How many digits its values are told with: what a small learning rate changes must be seen."""
+    return 5 if stage.kind == "step" else 3
 
 
 def stage_facts(stage: Stage) -> str:

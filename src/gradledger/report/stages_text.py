@@ -8,9 +8,9 @@ from gradledger.audit.place import shown_place
 from gradledger.audit.source import source_lines
 from gradledger.ledger.details import TensorSeen
 from gradledger.ledger.site import Site
-from gradledger.report.cells import cells, cut
+from gradledger.report.cells import cells, cut, fitting
 from gradledger.report.plot import number as shown
-from gradledger.report.stage_facts import chosen, shape, stage_facts, title_of, window_of
+from gradledger.report.stage_facts import chosen, digits_of, shape, stage_facts, title_of, window_of
 from gradledger.report.style import StreamFacts
 from gradledger.story.told import Stage
 
@@ -39,7 +39,7 @@ def _stage(count: int, stage: Stage, window: int, facts: StreamFacts) -> Iterato
         yield "       " + facts.paint(cut(facts.plain(code), facts.width - 7, facts.ellipsis), "related")
     for word, tensors in (("in", stage.takes), ("out", stage.gives)):
         for index, tensor in enumerate(tensors):
-            yield from _tensor("" if index else word, tensor, facts)
+            yield from _tensor("" if index else word, tensor, facts, digits_of(stage))
     told = stage_facts(stage)
     if told:
         yield cut(f"       {'out' if stage.kind == 'loss' else '':<4}{told}", facts.width, facts.ellipsis)
@@ -60,13 +60,16 @@ def _gradients(stage: Stage, facts: StreamFacts) -> Iterator[str]:
         yield f"{' ' * (len(label) - len(arrow) - 1)}{arrow} {painted}"
 
 
-def _tensor(word: str, tensor: TensorSeen, facts: StreamFacts) -> Iterator[str]:
+def _tensor(word: str, tensor: TensorSeen, facts: StreamFacts, digits: int) -> Iterator[str]:
     name = f"{facts.plain(tensor.name)} " if tensor.name else ""
     text = f"       {word:<4}{name}{facts.plain(shape(tensor.shape))} {tensor.dtype}"
-    values = " ".join(shown(value) for value in tensor.values)
+    values = [shown(value, digits) for value in tensor.values]
     size = 1
     for length in tensor.shape:
         size *= length
     if values:
-        text = f"{text:<40}  {values}{' ' + facts.ellipsis if size > len(tensor.values) else ''}"
+        room = facts.width - max(40, cells(text)) - 2
+        told = fitting(values, room - 1 - cells(facts.ellipsis))
+        more = size > len(told.split())
+        text = f"{text}{' ' * (40 - cells(text))}  {told}{' ' + facts.ellipsis if more else ''}"
     yield cut(text, facts.width, facts.ellipsis)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
+
 from gradledger.report.cells import wrap
 from gradledger.report.epochs_text import epochs_text
 from gradledger.report.layers_text import layers_text
@@ -9,7 +11,7 @@ from gradledger.report.plot import Line, plot
 from gradledger.report.stages_text import stages_text
 from gradledger.report.style import StreamFacts
 from gradledger.report.summary import NOTHING_TRAINED
-from gradledger.story.told import Story
+from gradledger.story.told import Curve, Story
 
 
 def story_text(story: Story, facts: StreamFacts, *, asked: int | None = None) -> str:
@@ -35,11 +37,21 @@ def story_text(story: Story, facts: StreamFacts, *, asked: int | None = None) ->
         if story.observation:
             rows += ["", *(f"  {line}" for line in wrap(story.observation, facts.width - 2))]
         blocks.append([_title(title, facts), "", *rows])
-    curve = story.curves.get("loss")
-    drawn = [] if curve is None else plot([Line("loss", curve.at, curve.values)], facts, below="micro-batch")
+    drawn = plot(_losses(story), facts, below="micro-batch")
     if drawn:
         blocks.append([_title("Loss", facts), "", *drawn])
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
+
+
+def _losses(story: Story) -> list[Line]:
+    """The loss as one line, or each line of the program that gave losses as its own."""
+    single = [curve for name, curve in story.curves.items() if name.startswith("loss ")]
+    drawn = single or [curve for curve in (story.curves.get("loss"),) if curve is not None]
+    return [Line(_name(curve), curve.at, curve.values) for curve in drawn]
+
+
+def _name(curve: Curve) -> str:
+    return "loss" if curve.path is None else f"{PurePath(curve.path).name}:{curve.line}"
 
 
 def _title(text: str, facts: StreamFacts) -> str:

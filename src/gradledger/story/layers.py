@@ -23,7 +23,7 @@ def layers(window: Iterable[Event]) -> tuple[tuple[Layer, ...], float | None, in
         if isinstance(event, LayerSeen) and batch is None:
             seen.append(event)
         elif isinstance(event, ForwardSeen) and batch is None and seen:
-            batch = next((t.shape[0] for t in event.inputs if t.shape), 0)
+            batch = _batch(event)
         elif batch is None:
             continue  # another model's, which was not looked into
         elif isinstance(event, LossSeen) and loss is None:
@@ -44,6 +44,13 @@ def layers(window: Iterable[Event]) -> tuple[tuple[Layer, ...], float | None, in
         for layer in seen
     )
     return told, loss, scaler
+
+
+def _batch(model: ForwardSeen) -> int:
+    """How many samples went through, or 0: what has one dimension and becomes another length is a sample."""
+    first = next((tensor.shape for tensor in model.inputs if tensor.shape), ())
+    alone = len(first) == 1 and not any(given.shape[:1] == first for given in model.outputs)
+    return first[0] if first and not alone else 0
 
 
 def _of_sample(tensor: TensorSeen, batch: int | None) -> TensorSeen:

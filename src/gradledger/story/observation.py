@@ -50,14 +50,18 @@ def _trend(epoch: Epoch, before: Epoch | None, best: float) -> str:
         first, last = epoch.first_loss, epoch.last_loss
         if first is None or last is None or epoch.passes < 2:
             return "the first value"
-        word = "falling" if last < first * (1 - FLAT) else "rising" if last > first * (1 + FLAT) else "level"
+        least = abs(first) * FLAT
+        word = "falling" if last < first - least else "rising" if last > first + least else "level"
         return f"{word} from {first:.3g} to {last:.3g}"
     change = (epoch.loss - before.loss) / abs(before.loss) if before.loss else 0.0
     if best > 0 and epoch.loss > DIVERGED * best:
         return f"diverging: {epoch.loss / best:.3g} times the best loss so far"
     if abs(change) < FLAT:
         return "plateau: the loss changed by less than 1%"
-    return f"falling by {-change:.0%}" if change < 0 else f"rising by {change:.0%}"
+    word = "falling" if change < 0 else "rising"
+    if before.loss <= 0 or epoch.loss < 0:  # a share of what may be negative says nothing
+        return f"{word} from {before.loss:.3g} to {epoch.loss:.3g}"
+    return f"{word} by {abs(change):.0%}"
 
 
 def summed_up(epochs: Sequence[Epoch]) -> str:
@@ -65,7 +69,8 @@ def summed_up(epochs: Sequence[Epoch]) -> str:
     losses = [epoch.loss for epoch in epochs if epoch.loss is not None]
     if len(losses) < 2:
         return ""
-    text = f"loss {losses[0]:.3f} to {losses[-1]:.3f}"
+    digits = ".3f" if min(map(abs, losses)) >= 1e-3 else ".3g"
+    text = f"loss {losses[0]:{digits}} to {losses[-1]:{digits}}"
     right = [epoch.accuracy for epoch in epochs if epoch.accuracy is not None]
     if len(right) > 1:
         text += f", accuracy {right[0]:.3f} to {right[-1]:.3f}"

@@ -30,6 +30,10 @@ TITLES = {
 }
 
 
+_MOVING = "zero", "backward", "unscale", "measure", "clip", "step"
+"""Stages that take or give a gradient or a parameter."""
+
+
 class _Stages:
     """Makes stages of events; what was looked at right before an event belongs to its stage."""
 
@@ -44,6 +48,7 @@ class _Stages:
         self._was: float | None = None
         """The rate or scale before its latest change."""
         self._memory: int | None = None
+        self._parameter: d.ParameterSeen | None = None
         self._sources: dict[int, int] = {}
         """Loaders whose batch no pass has used yet, and the place of the stage."""
 
@@ -78,6 +83,8 @@ class _Stages:
                 self._was, self._scales[event.scaler] = self._scales.get(event.scaler), event.value
             case d.MemorySeen():
                 self._memory = event.gradients
+            case d.ParameterSeen():
+                self._follow(event)
             case d.Detail():
                 pass
             case _:
@@ -92,9 +99,8 @@ class _Stages:
             case ev.GradientCleared():
                 self._zero(item, event)
             case ev.BackwardRan():
-                loss = self._loss
-                if loss is not None and loss.criterion is not None and loss.value != loss.criterion:
-                    facts["starts from"] = loss.value
+                if self._loss is not None:
+                    facts["starts from"] = self._loss.value
                 self._stage(item, "backward", facts={**facts, **_only(bytes=self._memory)})
                 self._passes, self._loss = self._passes + 1, None
                 self._sources.clear()
@@ -119,7 +125,15 @@ class _Stages:
                 self._stage(item, "schedule", facts=_only(was=self._was, rate=rate))
             case _:
                 return
-        self._norm = self._was = self._memory = None
+        self._norm = self._was = self._memory = self._parameter = None
+
+    def _follow(self, seen: d.ParameterSeen) -> None:
+        """What an event did to a parameter is told before it, but what a step came to only after it."""
+        last = self.told[-1] if self.told else None
+        if not seen.takes and last is not None and last.kind == "step" and last.takes and not last.gives:
+            self.told[-1] = replace(last, gives=seen.gives)
+        else:
+            self._parameter = seen
 
     def _zero(self, item: Item, event: ev.GradientCleared) -> None:
         last = self.told[-1] if self.told else None
@@ -138,6 +152,10 @@ class _Stages:
         facts: dict[str, float | str] | None = None,
     ) -> None:
         site = item.event.site
+        parameter = self._parameter
+        if parameter is not None and kind in _MOVING:
+            # A pass adds to what is there, and that is no input of its own.
+            takes, gives = () if kind == "backward" else parameter.takes, parameter.gives
         # What follows the last pass of a window belongs to that pass, not to one that never comes.
         ahead = kind in ("data", "forward", "loss", "scale", "backward", "zero")
         self.told.append(

@@ -79,5 +79,5 @@ def _begins_anew(
         return False
     here, there = event.site, None if step is None else step.site
     if here is not None and there is not None and (here.path, here.function) == (there.path, there.function):
-        return here.line < there.line
+        return (here.line, here.column or 0) < (there.line, there.column or 0)
     return isinstance(event, _PARTS)

@@ -79,10 +79,15 @@ def test_details_stand_right_before_their_event(tmp_path: Path) -> None:
 
     _, events = traced(program, tmp_path / "run.jsonl")
     kinds = [type(event) for event in events]
-    assert kinds[kinds.index(ev.BackwardRan) - 1] is d.MemorySeen
-    assert kinds[kinds.index(ev.GradientsClipped) - 1] is d.NormSeen
-    at = kinds.index(ev.OptimizerStepped)
-    assert set(kinds[at - 2 : at]) == {d.NormSeen, d.RateSeen}
+    told = {
+        ev.BackwardRan: {d.MemorySeen, d.ParameterSeen},
+        ev.GradientsClipped: {d.NormSeen, d.ParameterSeen},
+        ev.OptimizerStepped: {d.NormSeen, d.RateSeen, d.ParameterSeen},
+    }
+    for kind, beside in told.items():
+        at = kinds.index(kind)
+        assert set(kinds[at - len(beside) : at]) == beside
+    assert kinds[kinds.index(ev.OptimizerStepped) + 1] is d.ParameterSeen  # what the step came to
 
 
 def test_norms_on_both_sides_of_a_clip(tmp_path: Path) -> None:

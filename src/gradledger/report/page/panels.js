@@ -22,8 +22,8 @@ const drawStages = () => {
 const drawLayers = () => {
   document.getElementById("layers").replaceChildren();
   if (!DATA.layers.length) return;
-  const place = document.getElementById("layers"), heads = ["layer", "kind", "in", "out", "gradient", "first values of the output"];
-  const rows = DATA.layers.map((layer) => (typeof layer === "number" ? layer : cellsOf("td", [layer.module || "(model)", layer.kind, layer.in, layer.out, layer.gradient === null ? "-" : layer.gradient, layer.values.join(" ")])));
+  const place = document.getElementById("layers"), heads = ["layer", "kind", "in", "out", "gradient", "first values in", "first values out"];
+  const rows = DATA.layers.map((layer) => (typeof layer === "number" ? layer : cellsOf("td", [layer.module || "(model)", layer.kind, layer.in, layer.out, layer.gradient === null ? "-" : layer.gradient, layer.takes.join(" "), layer.values.join(" ")])));
   const back = DATA.layers.filter((layer) => layer.gradient && layer.gradient !== "0").reverse().map((layer) => `${layer.module || layer.kind} ${layer.gradient}`);
   const carried = DATA.way.scale === null ? "" : ` (these carry the scale of ${DATA.way.scale})`;
   place.append(tableOf("One sample through the model, layer by layer, and its batch's gradients on the way back", heads, rows, heads.length), element("p", { class: "way" }, `And back: ${[`loss ${DATA.way.loss}`, ...back.slice(0, 40)].join(" → ")}${carried}`));

@@ -9,7 +9,7 @@ from gradledger.ledger.site import Site
 from gradledger.report.epochs_text import epoch_columns
 from gradledger.report.plot import number
 from gradledger.report.replay.lines import Lines
-from gradledger.report.stage_facts import chosen, shape, stage_facts, title_of, window_of
+from gradledger.report.stage_facts import chosen, digits_of, shape, stage_facts, title_of, window_of
 from gradledger.story.told import Curve, Epoch, Layer, Stage, Story
 
 MOST_STAGES = 60
@@ -57,8 +57,8 @@ def _stage(count: int, stage: Stage, window: int, lines: Lines) -> dict[str, obj
         "number": count,
         "name": title_of(stage, window),
         "line": _line(stage.path, stage.line, lines),
-        "in": [_tensor(tensor) for tensor in stage.takes[:6]],
-        "out": [_tensor(tensor) for tensor in stage.gives[:6]],
+        "in": [_tensor(tensor, digits_of(stage)) for tensor in stage.takes[:6]],
+        "out": [_tensor(tensor, digits_of(stage)) for tensor in stage.gives[:6]],
         "fact": stage_facts(stage),
         "before": stage.before.text,
         "after": stage.after.text,
@@ -73,8 +73,13 @@ def _layer(layer: Layer) -> dict[str, object]:
         "in": _shapes(layer.takes),
         "out": _shapes(layer.gives),
         "gradient": None if layer.gradient is None else number(layer.gradient),
-        "values": [number(value) for tensor in layer.gives[:1] for value in tensor.values],
+        "takes": _values(layer.takes),
+        "values": _values(layer.gives),
     }
+
+
+def _values(tensors: Sequence[TensorSeen]) -> list[str]:
+    return [number(value) for tensor in tensors[:1] for value in tensor.values]
 
 
 def _epochs(story: Story) -> dict[str, object]:
@@ -100,11 +105,11 @@ def _shortened(rows: list[dict[str, object]] | list[list[str]], most: int) -> li
     return [*rows[: most // 2], len(rows) - most, *rows[-(most // 2) :]]
 
 
-def _tensor(tensor: TensorSeen) -> dict[str, object]:
+def _tensor(tensor: TensorSeen, digits: int) -> dict[str, object]:
     size = 1
     for length in tensor.shape:
         size *= length
-    values = [number(value) for value in tensor.values]
+    values = [number(value, digits) for value in tensor.values]
     return {
         "name": tensor.name,
         "shape": shape(tensor.shape),

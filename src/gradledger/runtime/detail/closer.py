@@ -10,6 +10,7 @@ from gradledger.runtime.detail.forwards import ForwardLook
 from gradledger.runtime.detail.losses import LossLook
 from gradledger.runtime.detail.metric import MetricLook
 from gradledger.runtime.detail.norms import NormLook
+from gradledger.runtime.detail.parameters import ParameterLook
 from gradledger.runtime.detail.rates import RateLook
 from gradledger.runtime.detail.telling import Telling
 from gradledger.runtime.detail.turns import TurnLook
@@ -35,6 +36,7 @@ class Closer:
             by_hand,
             LossLook(telling, observer, loaders, criteria, forwards, turns, by_hand),
             NormLook(telling, observer, clipping),
+            ParameterLook(telling, observer),
             RateLook(telling, observer),
             self._metric,
         )
