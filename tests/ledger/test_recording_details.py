@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,8 @@ DETAILS = [
     d.RateSeen(None, 1, 0.1),
     d.ScaleSeen(None, 3, 65536.0),
     d.MemorySeen(None, 1024),
+    d.ParameterSeen(None, (SEEN,), (SEEN,)),
+    d.ParameterSeen(None, (), (SEEN,)),
     d.MetricSeen(None, "acc", 0.5),
     d.LoopTurned(SITE),
 ]
@@ -67,4 +70,15 @@ def test_a_damaged_tensor_is_an_error_with_its_line(tmp_path: Path) -> None:
     path = written(tmp_path / "run.jsonl", DETAILS[2:3])
     path.write_text(path.read_text().replace('"float32", ', ""))
     with pytest.raises(RecordingError, match=r"run\.jsonl:2"):
+        list(read(path))
+
+
+@pytest.mark.parametrize("line", [7.0, True, "7", None, [7]])
+def test_a_place_is_looked_at_also_when_one_like_it_was_good(line: object, tmp_path: Path) -> None:
+    path = written(tmp_path / "run.jsonl", [d.LoopTurned(SITE)])
+    good = path.read_text().splitlines(keepends=True)[-1]
+    assert '"train.py", 7, ' in good
+    bad = good.replace('"train.py", 7, ', f'"train.py", {json.dumps(line)}, ')
+    path.write_text(path.read_text() + bad)
+    with pytest.raises(RecordingError, match="damaged"):
         list(read(path))

@@ -15,9 +15,8 @@ from typing import Any, Protocol
 
 from gradledger.ledger import details
 from gradledger.ledger import events as ev
-from gradledger.ledger.fitting import fitting
+from gradledger.ledger.fitting import fitting, place
 from gradledger.ledger.record import dataclass
-from gradledger.ledger.site import Site
 
 SCHEMA = 2
 """Since 2 there are lines for what repeats itself."""
@@ -127,7 +126,7 @@ def _event(kind: str, fields: dict[str, Any]) -> ev.Event:
     values: dict[str, Any] = {"site": None}
     for name, value in fields.items():
         if isinstance(value, dict):
-            value = Site(*value["site"]) if "site" in value else _tensors(value["tensors"])
+            value = place(*value["site"]) if "site" in value else _tensors(value["tensors"])
         elif isinstance(value, list):
             value = tuple(value)
         values[name] = value

@@ -57,7 +57,7 @@ def _cells(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
 
 
-def fitting(words: Sequence[str], room: int) -> str:
+def whole_words(words: Sequence[str], room: int) -> str:
     """As many whole words as fit: a number that is cut would be another number."""
     told = ""
     for word in words:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gradledger.ledger.details import TensorSeen
-from gradledger.report.cells import cells, cut, fitting, wrap
+from gradledger.report.cells import cells, cut, whole_words, wrap
 from gradledger.report.plot import number
 from gradledger.report.stage_facts import shape
 from gradledger.report.style import StreamFacts
@@ -73,7 +73,7 @@ def _shapes(tensors: Sequence[TensorSeen]) -> str:
 
 
 def _values(tensors: Sequence[TensorSeen], room: int) -> str:
-    return fitting([number(value) for tensor in tensors[:1] for value in tensor.values], room)
+    return whole_words([number(value) for tensor in tensors[:1] for value in tensor.values], room)
 
 
 def _end_of(text: str, width: int, ellipsis: str) -> str:

@@ -8,7 +8,7 @@ from gradledger.audit.place import shown_place
 from gradledger.audit.source import source_lines
 from gradledger.ledger.details import TensorSeen
 from gradledger.ledger.site import Site
-from gradledger.report.cells import cells, cut, fitting
+from gradledger.report.cells import cells, cut, whole_words
 from gradledger.report.plot import number as shown
 from gradledger.report.stage_facts import chosen, digits_of, shape, stage_facts, title_of, window_of
 from gradledger.report.style import StreamFacts
@@ -69,7 +69,7 @@ def _tensor(word: str, tensor: TensorSeen, facts: StreamFacts, digits: int) -> I
         size *= length
     if values:
         room = facts.width - max(40, cells(text)) - 2
-        told = fitting(values, room - 1 - cells(facts.ellipsis))
+        told = whole_words(values, room - 1 - cells(facts.ellipsis))
         more = size > len(told.split())
         text = f"{text}{' ' * (40 - cells(text))}  {told}{' ' + facts.ellipsis if more else ''}"
     yield cut(text, facts.width, facts.ellipsis)
