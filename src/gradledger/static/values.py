@@ -36,7 +36,8 @@ class Length(int):
     __rmul__ = __mul__
 
     def __floordiv__(self, other: int) -> int:
-        return Length(int(self) // other)
+        # Made small before the window is known, a long loop still holds one of them.
+        return Length(max(int(self) // other, min(int(self), 1)))
 
 
 class Unknown:

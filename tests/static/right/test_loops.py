@@ -301,6 +301,22 @@ for x, y in loader:
             optimizer.zero_grad()
             break
 """,
+    "as many windows as an iterator holds": """\
+import torch
+
+net = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(3):
+    batches = iter(loader)
+    for update in range(len(loader) // 5):
+        optimizer.zero_grad()
+        for micro in range(5):
+            x, y = next(batches)
+            (torch.nn.functional.mse_loss(net(x), y) / 5).backward()
+        optimizer.step()
+        if update % (len(loader) // 10) == 0:
+            print(update)
+""",
 }
 
 

@@ -76,6 +76,37 @@ def fit(net, loader):
         opt.step()
         opt.zero_grad()
 """,
+    "as many windows as an iterator holds": """\
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+loader = DataLoader(TensorDataset(torch.randn(200, 4), torch.randn(200, 1)), batch_size=10)
+net = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+micro_batches = 5
+for epoch in range(3):
+    batches = iter(loader)
+    for update in range(len(loader) // micro_batches):
+        optimizer.zero_grad()
+        for micro in range(micro_batches):
+            x, y = next(batches)
+            torch.nn.functional.mse_loss(net(x), y).backward()  # <- GL201
+        optimizer.step()
+""",
+    "full windows only": """\
+import torch
+
+net = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+full = len(loader) // 4 * 4
+for i, (x, y) in enumerate(loader):
+    if i >= full:
+        break
+    torch.nn.functional.mse_loss(net(x), y).backward()  # <- GL201
+    if (i + 1) % 4 == 0:
+        optimizer.step()
+        optimizer.zero_grad()
+""",
 }
 
 GL204 = {
