@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from gradledger.ledger.site import Site
@@ -15,6 +14,10 @@ _MOST = 2**63
 """No number that counts or names something is larger."""
 
 _known: dict[type, dict[str, Fits]] = {}
+
+_KEPT = 4096
+_good: dict[int, Site] = {}
+"""Sites that were looked at: a program has few lines and comes by them often."""
 
 
 def fitting(kind: type, values: dict[str, Any]) -> dict[str, Any]:
@@ -43,15 +46,18 @@ def _fits(hint: Any) -> Fits:
     if hint is float:
         return lambda value: type(value) is float or (type(value) is int and -_MOST < value < _MOST)
     if hint is Site:
-        return lambda value: isinstance(value, Site)  # `place` has looked at its values
+        return lambda value: isinstance(value, Site) and _is_place(value)
     return lambda value: type(value) is hint
 
 
-@lru_cache(maxsize=4096, typed=True)
-def place(*row: Any) -> Site:
-    """The site of these values; a program has few lines and comes by them often, so they are kept."""
-    site = Site(*row)
+def _is_place(site: Site) -> bool:
+    """Whether its values are those of a site; a place has no null byte in its path."""
+    if _good.get(id(site)) is site:
+        return True
     fitting(Site, {name: getattr(site, name) for name in Site.__slots__})
     if "\0" in site.path:
-        raise ValueError(site.path)
-    return site
+        return False
+    if len(_good) >= _KEPT:
+        _good.clear()
+    _good[id(site)] = site
+    return True

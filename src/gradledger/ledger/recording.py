@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
 from gradledger.ledger import details
 from gradledger.ledger import events as ev
-from gradledger.ledger.fitting import fitting, place
+from gradledger.ledger.fitting import fitting
 from gradledger.ledger.record import dataclass
+from gradledger.ledger.site import Site
 
 SCHEMA = 2
 """Since 2 there are lines for what repeats itself."""
@@ -126,12 +128,18 @@ def _event(kind: str, fields: dict[str, Any]) -> ev.Event:
     values: dict[str, Any] = {"site": None}
     for name, value in fields.items():
         if isinstance(value, dict):
-            value = place(*value["site"]) if "site" in value else _tensors(value["tensors"])
+            value = _site(*value["site"]) if "site" in value else _tensors(value["tensors"])
         elif isinstance(value, list):
             value = tuple(value)
         values[name] = value
     found = _KINDS[kind]
     return found(**fitting(found, values))
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _site(*row: Any) -> Site:
+    """The same object for the same line, so that it need be looked at only once."""
+    return Site(*row)
 
 
 def _tensors(rows: list[Any]) -> tuple[details.TensorSeen, ...]:
