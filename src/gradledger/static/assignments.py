@@ -6,10 +6,13 @@ import ast
 
 from gradledger.ledger import events as ev
 from gradledger.static.expressions import Expressions
+from gradledger.static.unit import direct
 from gradledger.static.values import (
     NOTHING,
     Accounts,
+    Bound,
     ClassValue,
+    Function,
     Gradient,
     Instance,
     Model,
@@ -27,6 +30,8 @@ class Assignments(Expressions):
 
     def _assign(self, node: ast.Assign) -> None:
         value = self._flag(node.value)
+        if isinstance(node.value, ast.GeneratorExp) and direct(self.unit.written(node.value)):
+            self.leave_alone()  # it acts when it is iterated over, not here
         for target in node.targets:
             if self.keepings and not (isinstance(value, Tensor) and value.deps):
                 self.rebound(target.id if type(target) is ast.Name else self.unit.written(target))
@@ -204,9 +209,35 @@ class Assignments(Expressions):
                 return
             if isinstance(owner, Instance) and not owner.cls.is_module:
                 self._outdated(owner.attrs.get(name), value)
+            setter = owner.cls.find(name) if isinstance(owner, Instance) else None
+            if isinstance(setter, Function) and setter.setter is not None:
+                self.apply(setter.setter, [owner, value], {}, node)
+                return
             owner.attrs[name] = value
         elif isinstance(owner, ClassValue):
             owner.attrs[name] = value
+        elif isinstance(value, (Function, Bound)) or name in ("step", "zero_grad", "backward"):
+            self.leave_alone()  # something of torch's was replaced
+
+    def delete_attribute(self, owner: Value, name: str, node: ast.AST) -> None:
+        """`del owner.name`."""
+        if name == "grad":
+            self._set_gradient(owner, None, node)
+        elif isinstance(owner, (Instance, Unknown, Model, Optimizer, ClassValue)):
+            owner.attrs.pop(name, None)
+
+    def _delete_item(self, owner: Value, target: ast.Subscript) -> None:
+        """`del owner[…]`."""
+        if isinstance(owner, list) and isinstance(target.slice, ast.Slice):
+            if target.slice.lower is target.slice.upper is None:
+                owner.clear()
+                self.emptied(owner)
+            return
+        index = self.evaluate(target.slice)
+        if isinstance(owner, dict) and isinstance(index, (str, int)):
+            owner.pop(index, None)
+        elif isinstance(owner, list) and isinstance(index, int) and -len(owner) <= index < len(owner):
+            del owner[index]
 
     def put_out_of_sight(self, value: Value) -> None:
         """Something unseen holds on to parameters, or what was computed by them, and may hand it on."""
@@ -267,8 +298,15 @@ class Assignments(Expressions):
 
     def _set_item(self, owner: Value, target: ast.Subscript, value: Value) -> None:
         if isinstance(target.slice, ast.Slice):
+            whole = target.slice.lower is target.slice.upper is target.slice.step is None
+            if isinstance(owner, list) and whole and isinstance(value, (list, tuple)):
+                owner[:] = value
+            elif isinstance(owner, list):
+                self.forget(owner)
             return
         index = self.evaluate(target.slice)
+        if index == "params" and isinstance(value, (Parameters, list, tuple)):
+            self.unlinked.update(("GL106", "GL309", "GL402", "GL403", "GL404"))  # an optimizer's, it may be
         if isinstance(owner, dict):
             owner[index if isinstance(index, (str, int, float, type(None))) else self.label(index)] = value
         elif isinstance(owner, list) and isinstance(index, int) and -len(owner) <= index < len(owner):

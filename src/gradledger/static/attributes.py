@@ -124,6 +124,8 @@ class Attributes(Parts):
     def _instance_attribute(self, value: Instance, name: str, node: ast.AST) -> Value:
         if name in value.attrs:
             return value.attrs[name]
+        if name == "__dict__":
+            return value.attrs
         found = value.cls.find(name)
         if isinstance(found, Function):
             if found.kind == "property":

@@ -138,6 +138,8 @@ class Calls(Functions):
             ]
             made.attrs.update(zip(fields, args, strict=False))
             made.attrs.update({key: value for key, value in kwargs.items() if key != "**"})
+            if isinstance(last := cls.find("__post_init__"), Function):
+                self.run_function(last, [made], {}, node)
         if (
             cls.is_module
             and not self.accounts_of(made)

@@ -44,6 +44,8 @@ class Containers(Attributes):
             if key is None:
                 if isinstance(held, dict):
                     made.update(held)
+                else:
+                    self.forget(made)
                 continue
             name = self.evaluate(key)
             made[name if isinstance(name, (str, int, float, type(None))) else self.label(name)] = held

@@ -9,7 +9,7 @@ from gradledger.static.containers import Containers
 from gradledger.static.operators import is_plain
 from gradledger.static.state import OutOfBudget
 from gradledger.static.unit import direct
-from gradledger.static.values import Bound, Function, Gradient, Scope, Tensor, Unknown, Value
+from gradledger.static.values import Bound, Function, Gradient, Instance, Scope, Tensor, Unknown, Value
 
 
 class Expressions(Containers):
@@ -40,7 +40,7 @@ class Expressions(Containers):
 
     def _attribute(self, node: ast.Attribute) -> Value:
         value = self.attribute(self.evaluate(node.value), node.attr, node)
-        if isinstance(value, Bound) and isinstance(value.owner, Tensor):
+        if isinstance(value, Bound) and isinstance(value.owner, Tensor) and value.target != "backward":
             return self.tensor(value.owner)  # a part of a model's output, not a method that is called
         return value
 
@@ -67,17 +67,23 @@ class Expressions(Containers):
     def _bool(self, node: ast.BoolOp) -> Value:
         is_and = isinstance(node.op, ast.And)
         value: Value = None
-        for part in node.values:
+        before: list[str] = []
+        for number, part in enumerate(node.values):
             value = self.evaluate(part)
             known = self.known_truth(value)
+            after = node.values[number + 1 :]
+            if known is None and any(direct(self.unit.written(other)) for other in after):
+                # Whether the rest is evaluated matters: it acts.
+                known = self.decide(self.label(value), part, relevant=True, default=is_and)
             if known is None:
                 rest = "and" if is_and else "or"
-                others = [self.label(self.evaluate(p)) for p in node.values if p is not part]
+                others = [*before, *(self.label(self.evaluate(other)) for other in after)]
                 if not is_and and not isinstance(value, Unknown):
                     return value
                 return self.unknown(f"({self.label(value)} {rest} {' '.join(others)})")
             if known != is_and:
                 return value
+            before.append(self.label(value))
         return value
 
     def _if_expression(self, node: ast.IfExp) -> Value:
@@ -94,7 +100,19 @@ class Expressions(Containers):
         self.bind(node.target, value)
         return value
 
-    def _text(self, node: ast.AST) -> Value:
+    def _text(self, node: ast.JoinedStr) -> Value:
+        if direct(self.unit.lines[node.lineno - 1]) if node.lineno <= len(self.unit.lines) else False:
+            for part in node.values:
+                if isinstance(part, ast.FormattedValue):
+                    self.evaluate(part.value)
+        names = [part.value for part in node.values if isinstance(part, ast.FormattedValue)]
+        if all(isinstance(name, ast.Name) for name in names) and "getattr" in self.unit.code:
+            parts = [
+                self.evaluate(part.value if isinstance(part, ast.FormattedValue) else part)
+                for part in node.values
+            ]
+            if all(isinstance(part, str) for part in parts):
+                return "".join(parts)
         return self.unknown("text")
 
     def _await(self, node: ast.Await | ast.Starred) -> Value:
@@ -110,6 +128,15 @@ class Expressions(Containers):
             return None
         if is_plain(value) or isinstance(value, (list, tuple, dict)):
             return bool(value)
+        return self._object_truth(value) if isinstance(value, Instance) else True
+
+    def _object_truth(self, value: Instance) -> bool | None:
+        """Whether an object says of itself that it is true."""
+        for name in ("__bool__", "__len__"):
+            method = value.cls.find(name)
+            if isinstance(method, Function):
+                said = self.apply(method, [value], {}, method.node)
+                return bool(said) if is_plain(said) else None
         return True
 
     def truth(self, node: ast.expr, *, relevant: bool = False, default: bool = True) -> bool:

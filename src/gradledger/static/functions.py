@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 from gradledger.static.unseen import Unseen
 from gradledger.static.values import Args, Context, Function, Instance, Named, Scope, Value
@@ -15,7 +16,16 @@ class Functions(Unseen):
     """The part of the machine that runs functions."""
 
     def run_function(self, function: Function, args: Args, kwargs: Named, node: ast.AST) -> Value:
-        """Call a function of the source."""
+        """Call a function of the source, or find again what it has given for the same."""
+        if function.known is None:
+            return self._run_body(function, args, kwargs, node)
+        key = (*map(_mark, args), *((name, _mark(value)) for name, value in kwargs.items()))
+        if key not in function.known:
+            function.known[key] = self._run_body(function, args, kwargs, node), (args, kwargs)
+        value: Value = function.known[key][0]
+        return value
+
+    def _run_body(self, function: Function, args: Args, kwargs: Named, node: ast.AST) -> Value:
         code = function.node
         if self.depth >= DEEPEST or sum(running.node is code for running in self.running) >= 2:
             if self.depth >= DEEPEST and self._does_more(function):
@@ -167,6 +177,11 @@ class Functions(Unseen):
                 self.execute(statement.finalbody)
             self.execute(body[at + 1 :])
         return True
+
+
+def _mark(value: Value) -> Any:
+    """What tells one argument from another."""
+    return value if isinstance(value, (str, int, float, type(None))) else id(value)
 
 
 def _yields(node: ast.AST) -> bool:

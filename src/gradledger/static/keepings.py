@@ -7,11 +7,12 @@ from typing import Any
 
 from gradledger.ledger import events as ev
 from gradledger.ledger.site import Site
-from gradledger.static.state import Keeping, State
+from gradledger.static.changes import Changes
+from gradledger.static.state import Keeping
 from gradledger.static.values import Tensor
 
 
-class Keepings(State):
+class Keepings(Changes):
     """The part of the machine that notes what is kept alive."""
 
     def keeps(

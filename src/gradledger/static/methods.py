@@ -25,6 +25,7 @@ from gradledger.static.values import (
     Value,
 )
 
+_TEXTS = frozenset(["lower", "upper", "strip", "split", "startswith", "endswith", "replace", "removeprefix"])
 MOST_KEPT = 200
 """How many items of a growing list are held."""
 
@@ -74,16 +75,20 @@ class Methods(Guesses):
             return self.enter(owner, node)
         if name in ("__exit__", "close"):
             self.leave(owner, node)
+        if owner.kind == "stack" and name in ("callback", "push"):
+            self.watch_out(name, args, {})
         return self.unknown(f"{name} {self.at(node)}")
 
     def _container_method(self, owner: Any, name: str, args: Args, kwargs: Named, node: ast.AST) -> Value:
         if isinstance(owner, list):
-            return self._list_method(owner, name, args, node)
+            return self._list_method(owner, name, args, kwargs, node)
         if isinstance(owner, dict):
             return self._dict_method(owner, name, args, kwargs, node)
+        if isinstance(owner, str) and name in _TEXTS and all(isinstance(part, str) for part in args):
+            return getattr(owner, name)(*args[:2])
         return self.unknown(f"{name} {self.at(node)}")
 
-    def _list_method(self, owner: list[Value], name: str, args: Args, node: ast.AST) -> Value:
+    def _list_method(self, owner: list[Value], name: str, args: Args, kwargs: Named, node: ast.AST) -> Value:
         first = args[0] if args else None
         match name:
             case "append":
@@ -94,7 +99,16 @@ class Methods(Guesses):
             case "extend":
                 owner.extend(first[:50] if isinstance(first, (list, tuple)) else [first])
             case "pop":
-                return owner.pop() if owner else self.unknown(self.at(node))
+                at = first if isinstance(first, int) and -len(owner) <= first < len(owner) else -1
+                return owner.pop(at) if owner else self.unknown(self.at(node))
+            case "insert" if isinstance(first, int) and len(args) > 1 and len(owner) < MOST_KEPT:
+                owner.insert(first, args[1])
+            case "reverse":
+                owner.reverse()
+            case "sort":
+                owner[:] = self.apply(self.lookup("sorted"), [owner], kwargs, node)
+            case "remove":
+                owner[:] = [held for held in owner if held is not first and not _equal(held, first)]
             case "clear":
                 owner.clear()
                 self.emptied(owner)
@@ -122,9 +136,18 @@ class Methods(Guesses):
                 return owner.setdefault(key, otherwise)
             case "pop" if isinstance(key, (str, int)):
                 return owner.pop(key, otherwise)
+            case "clear":
+                owner.clear()
+                return None
             case "update":
                 for value in (*args, kwargs):
                     owner.update(value if isinstance(value, dict) else {})
+                    if isinstance(value, Unknown):
+                        self.forget(owner)
                 return None
             case _:
                 return self.unknown(f"{name} {self.at(node)}")
+
+
+def _equal(one: Value, other: Value) -> bool:
+    return isinstance(one, (str, int, float)) and isinstance(other, (str, int, float)) and one == other

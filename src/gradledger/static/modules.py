@@ -6,13 +6,12 @@ import ast
 import re
 
 from gradledger.ledger import events as ev
+from gradledger.static.reach import acting
 from gradledger.static.tensors import Tensors
-from gradledger.static.unit import acts
 from gradledger.static.values import (
     NOTHING,
     Accounts,
     Args,
-    Bound,
     Context,
     Function,
     Instance,
@@ -77,8 +76,7 @@ class Modules(Tensors):
         if name == "zero_grad":
             return self._clear(owner, kwargs.get("set_to_none", args[0] if args else True), node)
         if name in _SAME:
-            _switch(owner, name, args)
-            return owner
+            return self._itself(owner, name, args, node)
         if name == "requires_grad_":
             self.require_gradients(owner, args[0] if args else kwargs.get("requires_grad", True), node)
             return owner
@@ -110,20 +108,22 @@ class Modules(Tensors):
             return None
         return self.forward(owner, args, kwargs, node, name)
 
+    def _itself(self, owner: Value, name: str, args: Args, node: ast.AST) -> Value:
+        """A method that gives the model back."""
+        if name == "apply" and args and acting(args[0]):
+            self.apply(args[0], [owner], {}, node)
+        _switch(owner, name, args)
+        return owner
+
     def _hook(self, args: Args) -> None:
         """What runs at each pass through a model may clear."""
         hook = args[0] if args else None
         if hook is None:
             return
-        if isinstance(hook, Bound) and isinstance(hook.target, Function):
-            hook = hook.target
-        if not isinstance(hook, Function):
-            self.doubts.add("GL101")
-            return
-        body = hook.node.body
-        text = ast.unparse(body) if not isinstance(body, list) else hook.unit.segment(body)
-        if acts(text) or hook.unit.calls_one_that_matters(text):
+        if acting(hook):
             self.leave_alone()
+        elif not isinstance(hook, Function):
+            self.doubts.add("GL101")
 
     def _listed(self, owner: Value, *, named: bool) -> Value:
         """`model.parameters()` and `model.named_parameters()`."""

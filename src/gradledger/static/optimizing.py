@@ -55,6 +55,8 @@ class Optimizing(Modules):
                 self._step_with_closure(owner, closure, node)
             elif acts:
                 self.stepped(node, owner)
+            if not args and not kwargs and not owner.foreign:
+                return None
             return self.unknown("loss of the closure")
         if name == "add_param_group" and args:
             self.take(owner, self.gathered(args[0]))

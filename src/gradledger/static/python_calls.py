@@ -130,7 +130,9 @@ def _exec(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
 
 
 def _names(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
-    return dict(m.scope.names) if not args else m.unknown(f"vars({m.label(args[0])})")
+    if not args:
+        return dict(m.scope.names)
+    return args[0].attrs if isinstance(args[0], Instance) else m.unknown(f"vars({m.label(args[0])})")
 
 
 def _same(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
@@ -231,7 +233,13 @@ def _fold(kind: Any) -> Any:
 
 def _getattr(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
     if len(args) >= 2 and isinstance(args[1], str):
-        return m.attribute(args[0], args[1], node)
+        found = m.attribute(args[0], args[1], node)
+        absent = len(args) > 2 and isinstance(args[0], Instance) and isinstance(found, Unknown)
+        if absent and found.label == f"{args[0].label}.{args[1]}" and found.label not in m.inherited:
+            return args[2]
+        return found
+    if args and isinstance(args[0], (Optimizer, Tensor, Model)):
+        m.leave_alone()  # which method it is cannot be told
     return m.unknown(m.at(node))
 
 
@@ -242,6 +250,13 @@ def _setattr(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
         m.set_attribute(args[0], args[1], args[2], node)
     else:
         m.put_out_of_sight(args[2])
+        m.forget(args[0])
+    return None
+
+
+def _delattr(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
+    if len(args) == 2 and isinstance(args[1], str):
+        m.delete_attribute(args[0], args[1], node)
     return None
 
 
@@ -255,7 +270,10 @@ def _super(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
 
 
 def _filter(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
-    return args[1] if len(args) > 1 else []
+    if len(args) < 2 or not isinstance(args[1], (list, tuple)) or not args[0]:
+        return args[1] if len(args) > 1 else []
+    # What cannot be told stays in.
+    return [item for item in args[1] if m.known_truth(m.apply(args[0], [item], {}, node)) is not False]
 
 
 def _map(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
@@ -337,6 +355,7 @@ BUILTINS: dict[str, Value] = {
         "sum": _fold(sum),
         "getattr": _getattr,
         "setattr": _setattr,
+        "delattr": _delattr,
         "hasattr": _hasattr,
         "super": _super,
         "filter": _filter,
@@ -349,6 +368,7 @@ BUILTINS: dict[str, Value] = {
         "eval": _exec,
         "locals": _names,
         "globals": _names,
+        "vars": _names,
         "str": lambda m, args, kwargs, node: m.unknown("text"),
     }.items()
 }

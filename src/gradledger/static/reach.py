@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from gradledger.static.unit import acts
 from gradledger.static.values import (
     Bound,
     Builtin,
@@ -26,6 +27,7 @@ _LEAVES_BE = (
     r"(?i)torch|jit|compile|no_grad|inference|autocast|method|property|abstract|overr|wraps|cache|test|mock|patch"
     r"|hydra|click|record|remote|typ(?:e|ing)|check|profil|tim(?:e|ing)|retry|rank|process|deprec|custom_|regist"
     r"|context|log|skip|slow|require|given|setting|command|main|cuda|gpu|nvtx|numba|fixture|ex\."
+    r"|data|attr|final|singleton"
 )
 """Decorators that certainly clear nothing, by their names."""
 _ENTERS_BE = (
@@ -58,6 +60,26 @@ def within(value: Value, depth: int = 0) -> Iterator[Value]:
 def optimizers_within(value: Value) -> list[Optimizer]:
     """The optimizers that can be got at through a value."""
     return [part for part in within(value) if isinstance(part, Optimizer)]
+
+
+def acting(value: Value) -> bool:
+    """Whether a value is a function that itself differentiates, clears or steps."""
+    if isinstance(value, Bound):
+        value = value.target
+    if not isinstance(value, Function):
+        return False
+    body = value.node.body
+    text = value.unit.segment(body) if isinstance(body, list) else value.unit.written(body)
+    return acts(text) or value.unit.calls_one_that_matters(text)
+
+
+def is_job(function: Value) -> bool:
+    """Whether a function has a whole loop of passes in it: it is judged by itself."""
+    if isinstance(function, Bound):
+        function = function.target
+    if not isinstance(function, Function) or not isinstance(function.node.body, list):
+        return False
+    return turns(function.node) and "backward" in function.unit.segment(function.node.body)
 
 
 def is_stranger(decorator: Value, text: str) -> bool:

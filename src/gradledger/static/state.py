@@ -52,6 +52,10 @@ class OutOfBudget(Exception):
 class Leave(Exception):
     """The program raised, or called exit()."""
 
+    def __init__(self, raised: Value = None) -> None:
+        super().__init__()
+        self.raised = raised
+
 
 class Crash(Leave):
     """torch itself raised: nothing comes after."""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from typing import Any
 
 from gradledger.ledger import events as ev
-from gradledger.static.loops import Loops
-from gradledger.static.reach import is_stranger, may_clear_around, turns
+from gradledger.static.definitions import Definitions
+from gradledger.static.reach import may_clear_around
 from gradledger.static.state import Leave, OutOfBudget, Way
 from gradledger.static.values import ClassValue, Context, External, Function, Scope, Value
 
 
-class Statements(Loops):
+class Statements(Definitions):
     """The part of the machine that executes."""
 
     returned: Value = None
@@ -29,77 +30,6 @@ class Statements(Loops):
                 if way is not None:
                     return way
         return None
-
-    def _define(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        self.scope.names[node.name] = self.function_value(node, None)
-
-    def function_value(
-        self, node: ast.FunctionDef | ast.AsyncFunctionDef, owner: ClassValue | None
-    ) -> Function:
-        """A function as its definition makes it."""
-        made = Function(node, self.unit, self.scope, owner)
-        spec = node.args
-        if spec.defaults:
-            made.defaults = tuple(self.evaluate(default) for default in spec.defaults)
-        if spec.kw_defaults:
-            made.keyword_defaults = tuple(
-                self.unknown(name.arg) if default is None else self.evaluate(default)
-                for name, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
-            )
-        for decorator in reversed(node.decorator_list):
-            text = self.unit.written(decorator)
-            if isinstance(wrapper := self._decorator(decorator), Function):
-                wrapped = self.apply(wrapper, [made], {}, node)
-                if isinstance(wrapped, Function):
-                    wrapped.owner = owner
-                    made = wrapped
-            elif text in (
-                "staticmethod",
-                "classmethod",
-                "property",
-                "cached_property",
-                "functools.cached_property",
-            ):
-                made.kind = {"staticmethod": "static", "classmethod": "class"}.get(text, "property")  # type: ignore[assignment]
-            elif "no_grad" in text or "inference_mode" in text:
-                made.no_grad = True
-            elif self.unit.acts(node.body) and not turns(node):
-                name = decorator.func if isinstance(decorator, ast.Call) else decorator
-                made.strange = made.strange or is_stranger(self.evaluate(name), text)
-        return made
-
-    def _decorator(self, node: ast.expr) -> Value:
-        """What stands behind the @, if it is a function of the source."""
-        name = node.func if isinstance(node, ast.Call) else node
-        if not isinstance(name, ast.Name) or not isinstance(self.evaluate(name), Function):
-            return None
-        return self.evaluate(node)
-
-    def _class(self, node: ast.ClassDef) -> None:
-        bases = [self.evaluate(base) for base in node.bases]
-        made = ClassValue(node, self.unit, self.scope, bases)
-        for base in bases:
-            name = base.name if isinstance(base, External) else ""
-            made.is_module = made.is_module or name.endswith(
-                ("Module", "PreTrainedModel", "Sequential", "ModuleList")
-            )
-            made.is_lightning = made.is_lightning or name.endswith("LightningModule")
-            if isinstance(base, ClassValue):
-                made.is_module = made.is_module or base.is_module
-                made.is_lightning = made.is_lightning or base.is_lightning
-        outer = self.scope
-        for statement in node.body:
-            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                made.attrs[statement.name] = self.function_value(statement, made)
-            elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-                made.attrs[statement.targets[0].id] = self.evaluate(statement.value)
-            elif (
-                isinstance(statement, ast.AnnAssign)
-                and isinstance(statement.target, ast.Name)
-                and statement.value
-            ):
-                made.attrs[statement.target.id] = self.evaluate(statement.value)
-        outer.names[node.name] = made
 
     def _if(self, node: ast.If) -> Way | None:
         unit = self.unit
@@ -145,27 +75,6 @@ class Statements(Loops):
             return isinstance(node, ast.Lambda) or self.unit.touches_gradients(node.body)
         return any(loop.relevant for loop in self.loops)
 
-    def _match(self, node: Any) -> Way | None:
-        subject = self.evaluate(node.subject)
-        for case in node.cases:
-            pattern = case.pattern
-            value = getattr(pattern, "value", None)
-            if isinstance(value, ast.expr):
-                same = self.compare(ast.Eq(), subject, self.evaluate(value), value)
-                known = self.known_truth(same)
-                if known is None:
-                    known = self.decide(
-                        self.label(same),
-                        value,
-                        relevant=self.unit.touches_gradients(case.body),
-                        default=False,
-                    )
-                if known:
-                    return self.execute(case.body)
-            elif type(pattern).__name__ == "MatchAs":
-                return self.execute(case.body)
-        return None
-
     def _with(self, node: ast.With | ast.AsyncWith) -> Way | None:
         entered: list[Value] = []
         try:
@@ -193,19 +102,42 @@ class Statements(Loops):
 
     def _try(self, node: Any) -> Way | None:
         way: Way | None = None
+        if any(_answers_lookup(handler) and self.unit.clears(handler.body) for handler in node.handlers):
+            self.doubts.update(("GL101", "GL401"))  # whether something is missing cannot be told
         try:
             way = self.execute(node.body)
             if way is None and node.orelse:
                 way = self.execute(node.orelse)
-        except Leave:
-            if not node.handlers:
+        except Leave as left:
+            handler = self._handler(node.handlers, left)
+            if handler is None:
                 raise
-            way = self.execute(node.handlers[0].body)
+            way = self.execute(handler.body)
         finally:
             if node.finalbody:
                 last = self.execute(node.finalbody)
                 way = last or way
         return way
+
+    def _handler(self, handlers: list[ast.ExceptHandler], left: Leave) -> ast.ExceptHandler | None:
+        """The handler that takes what was raised; the first one, if what was raised is not known."""
+        if left.raised is None or not handlers:
+            return handlers[0] if handlers else None
+        cls = left.raised
+        if isinstance(cls, ClassValue):
+            names = {one.node.name for one in cls.lineage()}
+            bases = [base for one in cls.lineage() for base in one.bases]
+        else:
+            names, bases = set(), [cls]
+        for base in bases:
+            name = base.name if isinstance(base, External) else self.label(base)
+            known = getattr(builtins, name.rpartition(".")[2], None)
+            names |= {one.__name__ for one in known.__mro__} if isinstance(known, type) else {name}
+        for handler in handlers:
+            wanted = [] if handler.type is None else _names(handler.type)
+            if handler.type is None or not (names | {"Exception", "BaseException"}).isdisjoint(wanted):
+                return handler
+        return None
 
     def _expression(self, node: ast.Expr) -> None:
         if isinstance(node.value, ast.Constant) or (self.unit.inert(node) and not self._trains_inside(node)):
@@ -233,12 +165,17 @@ class Statements(Loops):
         return Way.RETURN
 
     def _raise(self, node: ast.Raise) -> None:
-        raise Leave
+        kind = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+        raise Leave(None if kind is None else self.evaluate(kind))
 
     def _delete(self, node: ast.Delete) -> None:
         for target in node.targets:
             if isinstance(target, ast.Name):
                 self.scope.names.pop(target.id, None)
+            elif isinstance(target, ast.Attribute):
+                self.delete_attribute(self.evaluate(target.value), target.attr, target)
+            elif isinstance(target, ast.Subscript):
+                self._delete_item(self.evaluate(target.value), target)
 
     def _global(self, node: ast.Global | ast.Nonlocal) -> None:
         for name in node.names:
@@ -251,8 +188,34 @@ class Statements(Loops):
             self.scope.declared[name] = home
 
     def _assert(self, node: ast.Assert) -> None:
-        return None
+        if self.unit.acts([node]):
+            self.evaluate(node.test)
 
+
+def _names(node: ast.expr) -> list[str]:
+    """The last parts of the names in an expression."""
+    parts = node.elts if isinstance(node, ast.Tuple) else [node]
+    return [ast.unparse(part).rpartition(".")[2] for part in parts]
+
+
+def _answers_lookup(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler is for names, keys or values that Python itself looks for and does not find."""
+    return handler.type is not None and not _LOOKUPS.isdisjoint(_names(handler.type))
+
+
+_LOOKUPS = frozenset(
+    [
+        "AttributeError",
+        "KeyError",
+        "ImportError",
+        "IndexError",
+        "LookupError",
+        "ModuleNotFoundError",
+        "NameError",
+        "TypeError",
+        "ValueError",
+    ]
+)
 
 _HANDLERS: dict[type, Any] = {
     ast.Assign: Statements._assign,

@@ -66,6 +66,8 @@ class Tensors(Agents):
         if name == "requires_grad_":
             self.require_gradients(owner, args[0] if args else kwargs.get("requires_grad", True), node)
             return owner
+        if name == "register_hook":
+            self.entrust(args)
         if name == "size" and args == [0] and owner.rows is not None:
             return owner.rows
         if name in ("chunk", "split", "tensor_split", "unbind"):
@@ -150,6 +152,7 @@ class Tensors(Agents):
             self.hooked = True
             return None
         if name == "register_hook":
+            self.entrust(args)
             self.unlinked.update(("GL201", "GL301", "GL304", "GL307"))
         if name in ("numel", "size", "dim", "register_hook", "nelement", "is_floating_point"):
             return self.unknown(f"p.{name}")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
 
-from gradledger.static.reach import optimizers_within, within
+from gradledger.static.reach import acting, is_job, optimizers_within, within
 from gradledger.static.statements import Statements
 from gradledger.static.values import (
     NOTHING,
@@ -50,6 +51,8 @@ _HARMLESS = (
 )
 _MEASURES = r"(?i)loss|criterion|metric|accuracy|score|print|log|append|plot|isinstance|len|summary|save"
 _DIFFERENTIATES = r"(?i)back|grad|train|step|update|fit|run|optimi"
+_CYCLE = ("GL101", "GL102", "GL103", "GL105", "GL106", "GL202", "GL204", "GL401", "GL404")
+"""What a clearing, a step or a pass at another time would change."""
 MAY_CLEAR = r"(?i)zero|clear|reset|finish|begin|end_|after|before|post_|pre_|update|step"
 
 _PLAIN = frozenset((type(None), bool, int, float, str, Tensor))
@@ -118,6 +121,8 @@ class Unseen(Statements):
         if any(isinstance(value, Scaler) for value in given) and not re.search(_HARMLESS, last):
             self.doubts.update(("GL301", "GL302", "GL303", "GL305", "GL308"))
         self._hand_out(last, given)
+        self.entrust(given)
+        self.forget_given(last, given)
         if hidden and not re.search(_HARMLESS, last):
             self.doubts.update(("GL101", "GL401"))
         if name.startswith(_ENGINES) and (optimizers or models):
@@ -126,7 +131,7 @@ class Unseen(Statements):
             return
         self.doubts.add("GL404")  # whoever has it may step it
         if not re.search(_HARMLESS, last):
-            self.doubts.add("GL101")
+            self.doubts.update(("GL101", "GL102", "GL103", "GL105"))
         losses = any(isinstance(value, Tensor) and value.deps for value in given)
         if losses or (
             re.search(_STEPS, last)
@@ -134,6 +139,15 @@ class Unseen(Statements):
         ):
             for optimizer in optimizers:
                 optimizer.untold = True
+
+    def entrust(self, given: Iterable[Value]) -> None:
+        """Something unseen was given functions: when those that act are called cannot be told."""
+        for value in given:
+            if type(value) in _PLAIN:
+                continue
+            for part in within(value):
+                if acting(part) and not is_job(part):
+                    self.doubts.update(_CYCLE)
 
     def _hand_out(self, name: str, given: list[Value]) -> None:
         """Something unseen is given a model: it may read gradients, put some there, or freeze it."""

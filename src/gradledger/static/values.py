@@ -152,10 +152,17 @@ class ClassValue:
 
     def lineage(self) -> list[ClassValue]:
         """The class and its bases that are in sight, nearest first."""
+        parents = [base for base in self.bases if isinstance(base, ClassValue)]
+        if len(parents) < 2:
+            return [self, *parents[0].lineage()] if parents else [self]
+        # As Python does: a class comes before its bases, and bases in the order in which they are written.
+        rows = [*(parent.lineage() for parent in parents), parents]
         line: list[ClassValue] = [self]
-        for base in self.bases:
-            if isinstance(base, ClassValue):
-                line += [cls for cls in base.lineage() if cls not in line]
+        while rows := [row for row in rows if row]:
+            heads = [row[0] for row in rows if not any(row[0] in other[1:] for other in rows)]
+            first = heads[0] if heads else rows[0][0]
+            line.append(first)
+            rows = [[cls for cls in row if cls is not first] for row in rows]
         return line
 
     def find(self, name: str) -> Value:
@@ -196,6 +203,10 @@ class Function:
     keyword_defaults: tuple[Value, ...] = ()
     strange: bool = False
     """A decorator that is not in sight stands around it."""
+    known: dict[Any, Value] | None = None
+    """What it has given before, if it gives the same again for the same."""
+    setter: Value = None
+    """Of a property, the function that an assignment calls."""
 
 
 @dataclass(slots=True, eq=False, repr=False)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tests.static.project import Project
 
-LEAST_REPORTED = 167
-"""So many of the 213 programs are reported once nothing clears; the number may only grow."""
+LEAST_REPORTED = 234
+"""So many of the 307 programs are reported once nothing clears; the number may only grow."""
 
 _CLEARING = re.compile(r"^( *)(?:[\w.]+\.)?(?:zero_grad|reset_grad)\([^()]*\)$", re.MULTILINE)
 
