@@ -137,11 +137,13 @@ def judge(traces: Iterable[Trace]) -> list[Finding]:
         for finding in auditor.findings(journal.books):
             if (trace.ambiguous or trace.start.function) and finding.code in _UNLINKED:
                 continue
-            if finding.code in trace.unlinked or (finding.code == "GL106" and trace.guessed):
+            place = f"{finding.code}:{finding.site.path}:{finding.site.line}"
+            if not trace.unlinked.isdisjoint((finding.code, place)) or (
+                finding.code == "GL106" and trace.guessed
+            ):
                 continue
             if finding.code == "GL304" and not passed:
                 continue  # a clip before a pass that was not seen to reach anything
-            place = f"{finding.code}:{finding.site.path}:{finding.site.line}"
             unfinished = trace.cut_short and finding.code in _NEEDS_THE_END
             several = sum(isinstance(event, AccountTaken) for event in trace.events) > 1
             mixed = trace.ambiguous and several and finding.code in _MIXED_UP

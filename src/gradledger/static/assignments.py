@@ -122,6 +122,7 @@ class Assignments(Expressions):
                 scope.names[target.id] = value
                 if isinstance(before, (Model, Instance)) and isinstance(value, (Model, Instance)):
                     self._replaced(before, value)
+                self._hidden(before, value)
             case ast.Tuple() | ast.List():
                 self._unpack(target.elts, value)
             case ast.Attribute():
@@ -147,6 +148,13 @@ class Assignments(Expressions):
             lost = gone & (optimizer.accounts or NOTHING)
             if lost and self.depth == 0:
                 self.events.append(ev.ParametersOrphaned(None, tuple(sorted(lost)), optimizer.number))
+
+    def _hidden(self, before: Value, after: Value) -> None:
+        """Something unseen took a model's place: it may be the very model, or have its parameters."""
+        if isinstance(after, Unknown) and isinstance(before, (Model, Instance)):
+            held = frozenset().union(*(optimizer.accounts or NOTHING for optimizer in self.optimizers))
+            if held & self.accounts_of(before):
+                self.doubts.update(("GL106", "GL304", "GL402", "GL403", "GL404"))
 
     def _outdated(self, before: Value, after: Value) -> None:
         """An attribute was given another model: optimizers of the old one have lost it."""
@@ -209,6 +217,7 @@ class Assignments(Expressions):
                 return
             if isinstance(owner, Instance) and not owner.cls.is_module:
                 self._outdated(owner.attrs.get(name), value)
+                self._hidden(owner.attrs.get(name), value)
             setter = owner.cls.find(name) if isinstance(owner, Instance) else None
             if isinstance(setter, Function) and setter.setter is not None:
                 self.apply(setter.setter, [owner, value], {}, node)

@@ -84,6 +84,9 @@ class Attributes(Parts):
             raise Leave  # as Python does: this path trains nothing
         if isinstance(value, Context):
             self.doubts.update(("GL501", "GL502"))  # entered by hand
+        if name == "backward":
+            # A number has none: the loop that adds the losses up was not followed.
+            return Bound(self.unknown(self.label(value)), name)
         return self.unknown(f"{self.label(value)}.{name}")
 
     def _unknown_attribute(self, value: Unknown, name: str) -> Value:

@@ -7,6 +7,7 @@ import re
 
 from gradledger.ledger import events as ev
 from gradledger.ledger.record import replace
+from gradledger.ledger.site import Site
 from gradledger.static.keepings import Keepings
 from gradledger.static.scale import LARGEST
 from gradledger.static.values import (
@@ -97,8 +98,12 @@ class Entries(Keepings):
         """A pass ran from this root."""
         site = self.site(node)
         reached = self.live(root.deps) if not root.leaf else root.deps
-        if not reached and not root.cut:
+        if not reached and (not root.cut or (root.hazy and self.lent)):
             reached = self._presumed()
+            self.presumed_at.add(site)
+        self.strangers.add(
+            frozenset(n for n in reached if self.boxes[n].opaque and self.boxes[n].held_by is None)
+        )
         reached = self.resolve(reached)
         if inputs is not None:
             reached = self.resolve(inputs)
@@ -178,6 +183,9 @@ class Entries(Keepings):
         for turn in self.loops:
             turn.steps += 1
         self._compare_plans(optimizer)
+        if self.partook.isdisjoint(accounts) and not self._passed_since_built(optimizer):
+            # Its model is not used at all: a step for the sake of a schedule that is shown.
+            self.unlinked.add(f"GL106:{self.site(node).path}:{self.site(node).line}")
         self.stepping_ifs.setdefault(optimizer.number, set()).update(id(node) for node, _ in self.ifs)
         self.events.append(
             ev.OptimizerStepped(
@@ -188,6 +196,14 @@ class Entries(Keepings):
                 windowed=self.windowed,
             )
         )
+
+    def _passed_since_built(self, optimizer: Optimizer) -> bool:
+        for event in reversed(self.events):
+            if isinstance(event, ev.BackwardRan):
+                return True
+            if isinstance(event, ev.AccountTaken) and event.optimizer == optimizer.number:
+                return False
+        return False
 
     def _compare_plans(self, optimizer: Optimizer) -> None:
         """A schedule of as many steps as the loop has turns is counted in updates, if each turn makes one."""
@@ -275,9 +291,19 @@ class Entries(Keepings):
             )
         )
 
+    def overwritten(self, node: ast.AST, accounts: Accounts) -> None:
+        """Parameters were given other values, as a target network is: they need no optimizer."""
+        self.copied_at.add((self.unit.path, self.site(node).line))
+        for number in accounts:
+            self.boxes[number].overwritten = True
+
     def forgive_unsure(self) -> None:
         """Parameters that a pass may not use cannot be said to be forgotten."""
-        unsure = tuple(n for n, box in self.boxes.items() if box.opaque or box.handed_out or not box.sure)
+        unsure = tuple(
+            number
+            for number, box in self.boxes.items()
+            if box.opaque or box.handed_out or box.overwritten or not box.sure
+        )
         if unsure:
             self.events.append(ev.ParametersMoved(None, unsure))
 
@@ -297,9 +323,16 @@ class Entries(Keepings):
         if any(box.opaque and box.held_by is not None for box in self.boxes.values()):
             self.unlinked.update(("GL106", "GL309", "GL402", "GL403", "GL404"))
         reached: set[int] = set()
+        passes: set[Site | None] = set()
         for event in self.events:
             if isinstance(event, ev.BackwardRan):
                 reached.update(event.accounts)
+                passes.add(event.site)
+        strange = [models for models in self.strangers if models]
+        apart = any(one.isdisjoint(other) for one in strange for other in strange)
+        if apart or (self.presumed_at and len(passes) > 1):
+            # One of several passes may be meant for something that no optimizer in sight holds.
+            self.doubts.update(("GL101", "GL102", "GL103", "GL105"))
         for event in self.events:
             if isinstance(event, ev.GradientsClipped) and reached.isdisjoint(event.accounts) and event.site:
                 # Never filled may also mean that the way of the passes was not seen.

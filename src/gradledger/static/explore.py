@@ -26,7 +26,7 @@ class Trace:
     ambiguous: bool
     """It cannot be told which optimizer holds which parameters."""
     unlinked: frozenset[str]
-    """Codes of rules that would need to know more than could be seen."""
+    """Codes, or CODE:path:line, of rules that would need to know more than could be seen."""
     lines: frozenset[tuple[str, int]]
     """Lines that ran and left no event."""
     guessed: bool

@@ -81,6 +81,9 @@ class Machine(Imports):
             # Nobody loses the rest of a check to a program that this model misunderstands.
             self.cut_short = True
         self.admit_blindness()
+        for unit in (self.unit, *self.units.values()):
+            if unit is not None and not unit.copies <= self.copied_at:
+                self.doubts.add("GL402")  # now and then another's weights are put somewhere
         if start.function is not None:
             self._admit_callers(start)
         self.say_what_was_replaced()

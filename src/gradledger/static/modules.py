@@ -96,8 +96,7 @@ class Modules(Tensors):
                 owner.attrs[f"{name} {len(owner.attrs)}"] = args[-1]
             return None
         if name in _HOUSEKEEPING or name.endswith("_hook"):
-            self._hook(args if name.endswith("_hook") else [])
-            return self.unknown(f"{name} {self.at(node)}")
+            return self._keep_house(owner, name, args, node)
         if isinstance(owner, Instance) and owner.cls.is_lightning:
             known = self._lightning(owner, name, args, kwargs, node)
             if known is not None:
@@ -114,6 +113,14 @@ class Modules(Tensors):
             self.apply(args[0], [owner], {}, node)
         _switch(owner, name, args)
         return owner
+
+    def _keep_house(self, owner: Value, name: str, args: Args, node: ast.AST) -> Value:
+        """A method that neither computes nor lists parameters."""
+        if name.endswith("_hook"):
+            self._hook(args)
+        if name == "load_state_dict" and args and "load(" not in self.label(args[0]):
+            self.overwritten(node, self.accounts_of(owner, hidden=True))
+        return self.unknown(f"{name} {self.at(node)}")
 
     def _hook(self, args: Args) -> None:
         """What runs at each pass through a model may clear."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from enum import Enum
 from typing import Any, Literal
 from zlib import crc32
@@ -33,6 +34,9 @@ from gradledger.static.values import (
 
 _EMPTY = frozenset((type(None), bool, int, float, str, Bound, External, Function, Optimizer))
 """What certainly holds no parameters of a model; most attributes of objects are such."""
+
+_NO_OUTPUT = r"(?i)^elt\(|arg|conf|cfg|param|option|setting|flag"
+"""Batches, and what settings are called: neither is the output of a model."""
 
 LONGEST_LABEL = 160
 
@@ -80,6 +84,8 @@ class Box:
     held_by: int | None = None
     handed_out: bool = False
     """Something unseen was given the model: it may have frozen it."""
+    overwritten: bool = False
+    """The weights of another model were put there."""
     by_hand: bool = False
     """The program assigned a gradient of its own making."""
     copied: Accounts = NOTHING
@@ -220,6 +226,14 @@ class State:
         """The innermost loop around the last backward()."""
         self.taken_out = False
         """A scaler has divided its scale out since the last pass."""
+        self.presumed_at: set[Site] = set()
+        """Passes of which it is presumed what they reach."""
+        self.strangers: set[Accounts] = set()
+        """For each pass, the unseen models that it goes through."""
+        self.lent = False
+        """Something unseen was given what models have computed, and may give it back."""
+        self.copied_at: set[tuple[str, int]] = set()
+        """Lines that gave one model the weights of another."""
         self.read_at: set[Site] = set()
         """Where gradients were read."""
         self.looked_at: set[int] = set()
@@ -259,13 +273,14 @@ class State:
         opaque = False
         reduced: bool | None = None
         scaled: int | None = None
-        cut = False
+        cut = hazy = False
         rows: int | None = None
         tracked = not self.no_grad
         count: int | None = None
         for origin in origins:
             if isinstance(origin, Tensor):
                 cut = cut or origin.cut
+                hazy = hazy or origin.hazy
                 if origin.leaf is not None:
                     self.boxes[origin.leaf].sure = True
                 deps = deps | origin.deps if deps else origin.deps
@@ -276,8 +291,10 @@ class State:
                 scaled = origin.scaled_by if scaled is None else scaled
                 rows = origin.rows if rows is None else rows
                 count = origin.count if count in (None, origin.count) else 0
-            elif isinstance(origin, Unknown) and origin.role == "leaf" and origin.account is not None:
-                deps = deps | {origin.account}
+            elif isinstance(origin, Unknown):
+                hazy = hazy or ("(" in origin.label and not re.search(_NO_OUTPUT, origin.label))
+                if origin.role == "leaf" and origin.account is not None:
+                    deps = deps | {origin.account}
             elif isinstance(origin, Parameters) and not origin.data:
                 deps = deps | self.live(origin.accounts)
         if not tracked:
@@ -288,7 +305,7 @@ class State:
         made = Tensor(
             self.fresh(), deps, parts, opaque=opaque, reduced=reduced, scaled_by=scaled, cut=cut, rows=rows
         )
-        made.count = count
+        made.count, made.hazy = count, hazy
         for name, value in facts.items():
             setattr(made, name, value)
         if made.made_of:

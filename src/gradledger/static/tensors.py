@@ -139,6 +139,8 @@ class Tensors(Agents):
         self, owner: Parameters, name: str, args: Args, kwargs: Named, node: ast.AST
     ) -> Value:
         if name in _IN_PLACE and owner.element:
+            if name in ("copy_", "lerp_"):
+                self.overwritten(node, owner.accounts)
             self._update(node, name, args, kwargs)
             return owner
         if name == "requires_grad_":

@@ -197,6 +197,11 @@ def _fabric(m: Externals, name: str, args: Args, kwargs: Named, node: ast.AST) -
     return made
 
 
+def _recorded(m: Externals, name: str, args: Args, kwargs: Named, node: ast.AST) -> Value:
+    m.leave_alone()  # passes and steps that were recorded run again when it is replayed
+    return m.unknown(f"{name}(){m.at(node)}")
+
+
 def _copy(m: Externals, name: str, args: Args, kwargs: Named, node: ast.AST) -> Value:
     value = args[0] if args else None
     if isinstance(value, (Model, Instance)) and (copied := m.accounts_of(value)):
@@ -277,4 +282,5 @@ BY_LAST: dict[str, Any] = {
     "MethodType": _method_type,
     "count": _count,
     "checkpoint": _checkpoint,
+    "CUDAGraph": _recorded,
 }

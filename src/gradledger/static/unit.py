@@ -82,6 +82,13 @@ _CALLS_PASS = re.compile(r"backward\w*\s*\(")
 _DEFINES = re.compile(r"\bdef\s+\w*$")
 _BY_KEY = re.compile(r"\bnext\(\s*[\w.]+\[(\w+)\]")
 
+_COPIES = re.compile(
+    r"\.load_state_dict\(\s*(?:(\w+)\s*[,)]|[\w.\[\]]+\.state_dict\(\))|\.data\.copy_\(\s*[\w.*+()\s-]*\.data\b"
+)
+"""One model's weights put into another, as into a target network."""
+
+_TAKES = re.compile(r"(\w+)\s*=\s*[\w.\[\]]+\.state_dict\(\)")
+
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -266,6 +273,16 @@ class Unit:
         if known is None:
             known = self._called[id(node)] = frozenset(CALLED.findall(self.segment([node])))
         return known
+
+    @cached_property
+    def copies(self) -> set[tuple[str, int]]:
+        """Where one model is given the weights of another."""
+        taken = set(_TAKES.findall(self.code)) if "state_dict" in self.code else set()
+        return {
+            (self.path, self.code.count("\n", 0, found.start()) + 1)
+            for found in _COPIES.finditer(self.code)
+            if found[1] is None or found[1] in taken
+        }
 
     @cached_property
     def iterated(self) -> set[str]:

@@ -103,6 +103,7 @@ class Unseen(Statements):
     def watch_out(self, name: str, args: Args, kwargs: Named) -> None:
         """Something that cannot be seen is given an optimizer: it may do anything with it."""
         given = [*args, *kwargs.values()]
+        self.lent = self.lent or any(isinstance(value, Tensor) and value.deps for value in given)
         optimizers = [value for value in given if isinstance(value, Optimizer)]
         if "sync" in name or any(isinstance(v, Context) and v.kind == "no_sync" for v in given):
             self.doubts.update(("GL501", "GL502"))  # when it is entered cannot be told

@@ -87,6 +87,8 @@ class Tensor:
     """Its own account, if it is a leaf that requires gradients."""
     cut: bool = False
     """The way back to the parameters was cut on purpose: detached, or computed without gradients."""
+    hazy: bool = False
+    """Something that an unseen call gave back took part."""
     negative: bool = False
     made_of: Accounts = NOTHING
     """The accounts whose gradients it was computed from."""
