@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gradledger.ledger import details as d
 from gradledger.ledger import events as ev
 from gradledger.report.page.build import page as built
 from gradledger.report.replay.retelling import retell
@@ -300,3 +301,50 @@ def test_nothing_trained_at_all(shown) -> None:
     assert page.inner_text("h1") == "Nothing was trained"
     assert not page.locator("#timeline").is_visible()
     assert not page.locator("nav a[href='#timeline']").is_visible()
+
+
+def adversaries(train: Path) -> Iterator[ev.Event]:
+    """Two optimizers of one kind, whose losses lie between round numbers."""
+    yield d.StepsWanted(None, (1, 2))
+    for number in (1, 2):
+        yield ev.OptimizerBuilt(site(train, number), number, "Adam")
+        yield ev.AccountOpened(site(train, number), number, 2, optimizer=number)
+    for at in range(20):
+        for number in (1, 2):
+            yield ev.GradientCleared(site(train, 3), (number,), number)
+            yield d.LossSeen(site(train, 3 + number), 0.544 + 0.669 * at / 19)
+            yield ev.BackwardRan(site(train, 3 + number), (number,))
+            yield d.NormSeen(None, (number,), 1.0 + at)
+            yield d.RateSeen(None, number, 0.1 * number)
+            yield ev.OptimizerStepped(site(train, 6), (number,), number)
+    yield ev.RunEnded(None)
+
+
+@pytest.mark.parametrize(
+    ("program", "names"),
+    [
+        ("opt_g = Adam(a)\nself.judge: Optimizer = Adam(b)\n", ["Adam opt_g", "Adam self.judge"]),
+        ("optimizers = [Adam(m) for m in\n  (a, b)]\n", ["Adam 1", "Adam 2"]),
+    ],
+)
+def test_optimizers_of_one_kind_are_told_apart(shown, program: str, names: list[str]) -> None:
+    page = shown(adversaries, program=program + "zero\nlose\nlose\nstep\n")
+    assert page.locator("#labels b").all_inner_texts() == names
+    keys = page.locator(".plot .key").all_inner_texts()
+    assert [f"at the step of {name}" in keys for name in names] == [True, True]
+    assert [name in keys for name in names] == [True, True]
+
+
+def test_every_line_of_a_plots_grid_is_inside_its_frame(shown) -> None:
+    page = shown(adversaries)
+    places = page.evaluate(
+        """[...document.querySelectorAll(".plot")].map((plot) => [
+            plot.querySelector("h3").textContent,
+            [...plot.querySelectorAll("svg line[stroke='var(--line)']")].map((one) => one.y1.baseVal.value),
+        ])"""
+    )
+    assert places
+    for title, heights in places:
+        assert heights, title
+        assert min(heights) >= 7.9, title
+        assert max(heights) <= 148.1, title

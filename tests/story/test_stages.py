@@ -271,3 +271,20 @@ def test_what_one_line_does_again_and_again_is_shown_in_part(tmp_path: Path) -> 
     # An input of one dimension that becomes another length is one sample, not a batch of scalars.
     assert story.layers[0].takes[0].shape == (2,)
     assert story.layers[0].takes[0].values == (1.0, 1.0)
+
+
+def test_old_gradients_of_one_group_beside_new_ones_of_another_are_no_mixture(tmp_path: Path) -> None:
+    def program() -> None:
+        first, second = nn.Linear(2, 1), nn.Linear(2, 1)
+        one = torch.optim.SGD(first.parameters(), lr=0.01)
+        other = torch.optim.SGD(second.parameters(), lr=0.01)
+        for _ in range(3):
+            for model, optimizer in ((first, one), (second, other)):
+                optimizer.zero_grad()
+                model(torch.ones(4, 2)).mean().backward()
+                optimizer.step()
+
+    passes = [stage for stage in story_of(program, tmp_path).stages if stage.kind == "backward"]
+    assert "stale" in passes[0].after.text
+    assert "fresh" in passes[0].after.text
+    assert not any(stage.after.stale for stage in passes)

@@ -26,7 +26,9 @@ def gradients(books: Books, accounts: Iterable[int] | None = None) -> Gradients:
         return next(iter(found))
     parts = [f"{state.text} ({_parameters(size)})" for state, size in found.items()]
     most = max(state.micro_batches for state in found)
-    return Gradients("mixed", "; ".join(parts), most, any(state.stale for state in found))
+    # Old ones of one group beside new ones of another are no mixture of both.
+    stale = any(state.stale and (state.micro_batches or not most) for state in found)
+    return Gradients("mixed", "; ".join(parts), most, stale)
 
 
 def _state(account: Account, balance: Balance) -> Gradients:

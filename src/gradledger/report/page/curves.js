@@ -21,13 +21,12 @@ const plotsOf = () => [
   { title: "Memory of gradients", of: ["memory"], format: bytes, zero: true, steps: true },
 ].map((plot) => ({ ...plot, of: plot.of.filter((name) => series[name] && series[name].points.length) })).filter((plot) => plot.of.length);
 const several = (names) => (names.length > 1 ? names : []);
-const optimizerOf = (number) => { const row = timeline.rows.find((one) => one.optimizer === number); return row && row.kind ? row.kind : `optimizer ${number}`; };
 const nameOf = (plot, name) => {
   const number = Number(name.split(" ").pop()), line = series[name].line;
   if (plot.names && plot.names[name]) return plot.names[name];
   if (line >= 0) return LINES[line].place;
-  if (name.startsWith("norm ")) return several(startingWith("rate ")).length ? `at the step of ${optimizerOf(number)}` : "at the step";
-  if (name.startsWith("rate ")) return optimizerOf(number);
+  if (name.startsWith("norm ")) return several(startingWith("rate ")).length ? `at the step of ${optimizerName(number)}` : "at the step";
+  if (name.startsWith("rate ")) return optimizerName(number);
   return name;
 };
 const STROKES = [["fresh", ""], ["stale", "6 3"], ["accumulated", "2 3"], ["soft", "8 2 2 2"]];
@@ -54,12 +53,14 @@ const plotted = (plot, box) => {
   const scale = log ? Math.log10 : (value) => value;
   let [from, to] = [scale(low), scale(high)];
   if (from === to) { from -= Math.abs(from) * 0.1 || 0.5; to += Math.abs(to) * 0.1 || 0.5; }
-  if (!log && !plot.format) [from, to] = [ticksOf(from, to)[0], ticksOf(from, to).pop()];
+  // Asked for once: around its own ends there would be other round numbers, outside the frame.
+  const even = log || plot.format, ticks = even ? [0, 1, 2, 3].map((tick) => from + ((to - from) * tick) / 3) : ticksOf(from, to);
+  if (!even) [from, to] = [ticks[0], ticks[ticks.length - 1]];
   const end = Math.max(timeline.count, 2);
   const X = (x) => left + ((x - 1) / (end - 1)) * (width - left - right), Y = (y) => top + (1 - (scale(y) - from) / (to - from)) * (height - top - bottom);
   const format = plot.format || short;
   const svg = drawn("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": plot.of.map((name, i) => { const row = rows[i]; return `${plot.title}, ${nameOf(plot, name)}: from ${format(row[0].y)} to ${format(row[row.length - 1].y)} over ${count(timeline.count)} micro-batches, least ${format(Math.min(...row.map((p) => p.low)))}, greatest ${format(Math.max(...row.map((p) => p.high)))}`; }).join("; ") });
-  for (const value of log || plot.format ? [0, 1, 2, 3].map((tick) => from + ((to - from) * tick) / 3) : ticksOf(from, to)) {
+  for (const value of ticks) {
     const y = Y(log ? 10 ** value : value);
     svg.append(drawn("line", { x1: left, x2: width - right, y1: y, y2: y, stroke: "var(--line)" }), drawn("text", { x: left - 6, y: y + 4, "text-anchor": "end" }, format(log ? 10 ** value : value)));
   }

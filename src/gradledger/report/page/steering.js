@@ -5,6 +5,16 @@ const labels = document.getElementById("labels");
 
 const lineText = (number) => (number < 0 ? "" : LINES[number].place);
 const stretchOf = (first, size) => (size === 1 ? `micro-batch ${count(first)}` : `micro-batches ${count(first)} to ${count(first + size - 1)}`);
+// Of several optimizers of one kind each is called by the variable it was put in, or else counted.
+const variableOf = (line) => { const found = line < 0 ? null : /^([\p{L}_][\p{L}\p{N}_.]*)\s*(?::[^=]+)?=(?!=)/u.exec(LINES[line].code.trim()); return found ? found[1] : ""; };
+const optimizerName = (number) => {
+  const one = timeline.rows.find((row) => row.optimizer === number);
+  if (!one || !one.kind) return `optimizer ${number}`;
+  const alike = new Map(timeline.rows.filter((row) => row.kind === one.kind).map((row) => [row.optimizer, variableOf(row.line)]));
+  if (alike.size < 2) return one.kind;
+  const names = [...alike.values()], apart = names.every(Boolean) && new Set(names).size === names.length;
+  return `${one.kind} ${apart ? alike.get(number) : [...alike.keys()].indexOf(number) + 1}`;
+};
 const rowName = (row) => {
   const one = timeline.rows[row];
   if (one.names.length === 1) return one.names[0];
@@ -14,9 +24,9 @@ const rowName = (row) => {
     if (shared.length) return `${shared.join(".")}.*`;
     if (!one.kind) return `${one.names[0]} …`;
   }
-  const alike = timeline.rows.filter((other) => other.kind === one.kind);
-  if (one.kind && alike.length > 1) return `${one.kind}, group ${alike.indexOf(one) + 1}`;
-  return one.kind || (one.optimizer === null ? "no optimizer" : `optimizer ${one.optimizer}`);
+  if (one.optimizer === null) return one.kind || "no optimizer";
+  const own = timeline.rows.filter((other) => other.optimizer === one.optimizer);
+  return `${optimizerName(one.optimizer)}${own.length > 1 ? `, group ${own.indexOf(one) + 1}` : ""}`;
 };
 
 const insideText = (row, column) => {
