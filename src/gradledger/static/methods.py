@@ -25,7 +25,8 @@ from gradledger.static.values import (
     Value,
 )
 
-_TEXTS = frozenset(["lower", "upper", "strip", "split", "startswith", "endswith", "replace", "removeprefix"])
+_TEXTS = frozenset(["lower", "upper", "strip", "replace", "removeprefix", "removesuffix"])
+"""What makes one text of another. Questions stay open: parameters chosen by name are not all reached."""
 MOST_KEPT = 200
 """How many items of a growing list are held."""
 
