@@ -203,6 +203,20 @@ def test_clearing_between_backward_and_step() -> None:
     assert [related.site.line for related in finding.related] == [3, 5]
 
 
+def test_a_pass_for_an_input_too_was_meant_for_the_step_that_finds_nothing() -> None:
+    script = Script()
+    for _ in range(3):
+        script.backward(3, wants_input=True).clear(4).step(5)
+    script.end().only("GL102", 4)
+
+
+def test_a_pass_for_an_input_that_is_cleared_before_the_own_pass_is_right() -> None:
+    script = Script()
+    for _ in range(3):
+        script.backward(3, wants_input=True).clear(4).backward(5).step(6).clear(7)
+    assert script.end().findings == ()
+
+
 def test_a_window_counts_once_however_many_accounts_lost_something() -> None:
     script = Script().open(2, optimizer=1)
     for _ in range(4):

@@ -264,3 +264,11 @@ def test_clipping_other_parameters_beside_an_optimizer_that_never_steps() -> Non
     for _ in range(4):
         script.clear(3, 1, 2).backward(4, 1, 2).clip(5, (2,)).clip(6, ()).step(7, 1)
     assert script.end().certain == [("GL404", 2), ("GL309", 6)]
+
+
+def test_clipping_what_took_the_place_of_the_optimizers_parameters_is_that_mistake() -> None:
+    script = Script().open(2)
+    script.clear(2).backward(3).clip(4).step(5)
+    for _ in range(4):
+        script.clear(2).backward(3, 2).clip(4, (2,)).step(5)
+    assert [code for code, _ in script.end().certain] == ["GL403"]

@@ -81,3 +81,7 @@ def test_parameters_without_gradients_hide_no_others() -> None:
     for _ in range(3):
         script.clear(2, 1, 2).backward(3, 2, reduced=False).step(5, 1, 2)
     script.end().only("GL502", 5)
+
+
+def test_reducing_all_but_the_last_is_the_worse_mistake_alone() -> None:
+    assert window(True, True, True, False).certain == [("GL502", 5)]

@@ -135,7 +135,7 @@ def judge(traces: Iterable[Trace]) -> list[Finding]:
         lines.append(ran | trace.lines)
         passed = any(isinstance(event, BackwardRan) for event in trace.events)
         for finding in auditor.findings(journal.books):
-            if (trace.ambiguous or trace.start.function) and finding.code in _UNLINKED:
+            if (trace.ambiguous or trace.alone) and finding.code in _UNLINKED:
                 continue
             place = f"{finding.code}:{finding.site.path}:{finding.site.line}"
             if not trace.unlinked.isdisjoint((finding.code, place)) or (

@@ -75,8 +75,11 @@ def _found(books: Books, number: int | None, book: OptimizerBook) -> Iterator[tu
     for window, tally in book.windows.items():
         kept = {posting.site for posting in window.postings()}
         # A step that finds nothing was meant for whatever was cleared, also if an epoch had ended by then.
-        for lost in wasted(window.accounts, tails=window.empty, leaves=window.step.optimizer is None):
-            if window.empty:
+        empty = window.empty
+        found = list(wasted(window.accounts, tails=empty, leaves=window.step.optimizer is None))
+        # Nor was a pass meant for an input alone, if the step is left with nothing else.
+        for lost in found or (wasted(window.accounts, tails=True, leaves=True) if empty else ()):
+            if empty:
                 yield window, lost, tally
             elif (
                 not missing

@@ -33,6 +33,7 @@ class ClipOtherParameters(Rule):
     summary = "the clipped parameters are not those the step updates"
     static = "when certain"
     runtime = "yes"
+    yields_to = ("GL403", "GL402", "GL106")
     bad = """\
 teacher = nn.Sequential(nn.Linear(10, 32), nn.Tanh(), nn.Linear(32, 1))
 for x, y in loader:

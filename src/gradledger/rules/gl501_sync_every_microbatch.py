@@ -34,6 +34,7 @@ class SyncEveryMicrobatch(Rule):
     summary = "DDP/FSDP reduces at every micro-batch of a window"
     static = "yes"
     runtime = "yes"
+    yields_to = ("GL502",)
     bad = """\
 import torch.distributed as dist
 

@@ -62,7 +62,7 @@ class KeptGraphs(threading.local):
     def check(self, site: Site) -> None:
         """Now and then: are graphs of long finished passes still there?"""
         self._passes += 1
-        if self._passes % 16 == 0 or (self._passes < 64 and self._passes % 4 == 0):
+        if self._passes < 64 or self._passes % 16 == 0:
             self.look(site)
 
     def look(self, site: Site) -> None:

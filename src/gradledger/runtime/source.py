@@ -192,6 +192,10 @@ def uncalled_clears(path: str) -> Iterator[tuple[Site, str]]:
             yield Site(path, value.lineno, *span), ast.unparse(value)
 
 
+_PLAIN = frozenset({"item", "detach", "tolist", "numpy", "float", "int", "len"})
+"""Calls that yield a number, or a tensor without its graph."""
+
+
 def accumulating_statement(path: str, line: int, name: str) -> Site | None:
     """The statement that adds a tensor to the variable `name`, nearest to a line."""
     tree = _tree(path)
@@ -212,8 +216,22 @@ def accumulating_statement(path: str, line: int, name: str) -> Site | None:
                 found.append(node)
     if not found:
         return None
-    best = min(found, key=lambda node: abs(node.lineno - line))
+    best = min(
+        [node for node in found if not _adds_a_number(node)] or found,
+        key=lambda node: abs(node.lineno - line),
+    )
     return _site_of(path, best)
+
+
+def _adds_a_number(node: ast.stmt | ast.expr) -> bool:
+    """Whether what a statement adds has certainly no graph."""
+    match node:
+        case ast.Call(args=[*_, added]) | ast.AugAssign(value=added) | ast.Assign(value=added):
+            called = added.func if isinstance(added, ast.Call) else None
+            name = getattr(called, "attr", getattr(called, "id", None))
+            return isinstance(added, ast.Constant) or name in _PLAIN
+        case _:
+            return False
 
 
 def _site_of(path: str, node: ast.stmt | ast.expr) -> Site:

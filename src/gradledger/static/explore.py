@@ -32,7 +32,8 @@ class Trace:
     guessed: bool
     """What some backward() reaches was guessed."""
     scale: Scale
-    start: Start
+    alone: bool
+    """It is one function, and who calls it cannot be seen."""
     cut_short: bool = False
 
 
@@ -114,7 +115,7 @@ class _Explorer:
                         ),
                         machine.guessed,
                         machine.scale,
-                        start,
+                        machine.alone,
                         machine.cut_short or not settled,
                     )
                 )

@@ -51,7 +51,7 @@ class Keepings(Changes):
         if not self.loops or keeping.loop is None:
             return
         inner, here = keeping.loop, self.loops[-1]
-        if inner is here or here.loader or (inner.micro and not inner.loader):
+        if inner is here or here.loader or (inner.micro and not inner.loader and not inner.steps):
             self.bounded.add(site)
 
     def rebound(self, name: str) -> None:

@@ -67,6 +67,7 @@ class Machine(Imports):
         super().__init__(unit, scale, forced, BUDGET)
         self.find_module = find_module
         self.units = units
+        self.alone = False
         # A module that imports the file back gets what the file has defined so far.
         self.modules = {unit.path: Namespace(unit, self.scope)}
 
@@ -84,6 +85,7 @@ class Machine(Imports):
         for unit in (self.unit, *self.units.values()):
             if unit is not None and not unit.copies <= self.copied_at:
                 self.doubts.add("GL402")  # now and then another's weights are put somewhere
+        self.alone = start.function is not None and not self._has_a_trainer(start)
         if start.function is not None:
             self._admit_callers(start)
         self.say_what_was_replaced()
@@ -92,7 +94,7 @@ class Machine(Imports):
         self.forgive_unsure()
         self.forgive_late_steps()
         self.withdraw_untold()
-        self.events.append(ev.RunEnded(None, complete=start.function is None and not self.cut_short))
+        self.events.append(ev.RunEnded(None, complete=not self.alone and not self.cut_short))
 
     def _run(self, start: Start) -> None:
         tree = self.unit.tree
@@ -141,6 +143,15 @@ class Machine(Imports):
                 self.unlinked.update(("GL101", "GL401"))
             if ".update(" in text:
                 self.unlinked.add("GL303")
+            if "backward(" in text:
+                self.unlinked.add("GL106")
+            if ".step(" in text:
+                self.unlinked.add("GL404")
+
+    def _has_a_trainer(self, start: Start) -> bool:
+        """Whether the caller is Lightning's trainer, which adds no optimizer and no model of its own."""
+        cls = self.scope.names.get(start.owner or "")
+        return isinstance(cls, ClassValue) and cls.is_lightning
 
     def _minds_its_own(self, owner: ast.ClassDef, text: str, start: Start) -> bool:
         """Whether a method of an unrelated class clears nothing but the optimizers that its class builds."""

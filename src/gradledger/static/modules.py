@@ -6,10 +6,10 @@ import ast
 import re
 
 from gradledger.ledger import events as ev
+from gradledger.static import lightning
 from gradledger.static.reach import acting
 from gradledger.static.tensors import Tensors
 from gradledger.static.values import (
-    NOTHING,
     Accounts,
     Args,
     Context,
@@ -17,7 +17,6 @@ from gradledger.static.values import (
     Instance,
     Model,
     Named,
-    Optimizer,
     Parameters,
     Tensor,
     Unknown,
@@ -98,7 +97,7 @@ class Modules(Tensors):
         if name in _HOUSEKEEPING or name.endswith("_hook"):
             return self._keep_house(owner, name, args, node)
         if isinstance(owner, Instance) and owner.cls.is_lightning:
-            known = self._lightning(owner, name, args, kwargs, node)
+            known = lightning.called(self, owner, name, args, kwargs, node)
             if known is not None:
                 return known
         if name == "backward" and args and isinstance(args[0], Tensor):
@@ -270,39 +269,6 @@ class Modules(Tensors):
             training = getattr(model, "training", True)
             serial = getattr(model, "serial", 0) or id(model) % 1_000_000_007
             self.events.append(ev.ParametersOwned(None, tuple(sorted(new)), serial, training))
-
-    def _lightning(self, owner: Instance, name: str, args: Args, kwargs: Named, node: ast.AST) -> Value:
-        if name == "optimizers":
-            made = owner.attrs.get("the optimizers")
-            if made is None:
-                configure = owner.cls.find("configure_optimizers")
-                value = (
-                    self.run_function(configure, [owner], {}, node)
-                    if isinstance(configure, Function)
-                    else None
-                )
-                found = [v for v in flat(value) if isinstance(v, Optimizer)]
-                made = owner.attrs["the optimizers"] = found
-            return made[0] if len(made) == 1 else list(made) if made else self.unknown("self.optimizers()")
-        if name == "manual_backward" and args:
-            self.differentiate(node, args[0], args[1:], kwargs)
-            return self.unknown("None")
-        if name == "clip_gradients" and args and isinstance(args[0], Optimizer):
-            self.clipped(node, args[0].accounts or NOTHING)
-            return self.unknown("None")
-        if name in (
-            "toggle_optimizer",
-            "untoggle_optimizer",
-            "log",
-            "log_dict",
-            "lr_schedulers",
-            "print",
-            "save_hyperparameters",
-        ):
-            if name == "toggle_optimizer":
-                self.doubts.add("GL401")
-            return self.unknown(f"self.{name}()")
-        return None
 
 
 def _switch(model: Value, name: str, args: Args) -> None:
