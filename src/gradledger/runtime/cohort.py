@@ -207,6 +207,12 @@ class Cohort:
         with torch.no_grad():
             self.param_mark = ([p._version for p in params], smallest.detach().clone())
 
+    def params_lost(self) -> bool:
+        """Whether the parameters were finite when they were marked and are no more."""
+        if self.param_mark is None:
+            return False
+        return finite([self.param_mark[1]]) and not finite([min(self.params(), key=size)])
+
     def params_moved(self) -> bool:
         """Whether somebody changed the parameters since they were marked."""
         if self.param_mark is None:

@@ -322,13 +322,19 @@ class Observer:
         at = source.hand_written_update(site, before=self.last_backward) if cohort.held else None
         if at is not None and source.cleared_between(self.last_backward, at):
             self.settle([cohort], at)
+        nonfinite = at is not None and cohort.params_lost()
         cohort.mark_params()
         accounts = (cohort.account,)
         if at is None:
             # Loaded, averaged or clamped: no use of the gradient.
             self.post(self.same(("moved", accounts), lambda: ev.ParametersMoved(None, accounts)))
             return
-        self.post(self.same(("hand", accounts, at), lambda: ev.OptimizerStepped(at, accounts, None)))
+        self.post(
+            self.same(
+                ("hand", accounts, at, nonfinite),
+                lambda: ev.OptimizerStepped(at, accounts, None, nonfinite=nonfinite),
+            )
+        )
         cohort.spent, cohort.waiting = cohort.held, 0
 
     def _changed(
