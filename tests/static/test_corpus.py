@@ -15,8 +15,8 @@ CORPUS = Path(__file__).parent.parent / "corpus"
 BAD = sorted((CORPUS / "bad").glob("*.py"))
 GOOD = sorted((CORPUS / "good").glob("*.py"))
 
-LEAST_FOUND = 165
-"""So many of the 205 wrong scripts are found with certainty; the number may only grow."""
+LEAST_FOUND = 170
+"""So many of the 207 wrong scripts are found with certainty; the number may only grow."""
 
 MOST_SUSPECTED = 3
 """So many correct scripts, at most, have a possible finding; the number may only fall."""

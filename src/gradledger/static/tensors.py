@@ -211,7 +211,8 @@ class Tensors(Agents):
             by = self.number(args[0]) if args else None
             divided = by if name == "div_" and isinstance(by, int) and not isinstance(by, bool) else 0
             bound = name in ("clamp_", "clip_", "clamp_min_", "clamp_max_")
-            if bound and len(args) + len(kwargs) == 2:
+            held = all(self.boxes[number].content == "held" for number in self.resolve(owner.accounts))
+            if bound and held and len(args) + len(kwargs) == 2:
                 # As clip_grad_value_ does: what was there before the pass is still there.
                 self.clipped(node, owner.accounts)
                 return owner
