@@ -224,6 +224,14 @@ def test_a_broken_link_begins_with_the_right_loop(opened) -> None:
     assert shown(page) == "The books balance"
 
 
+def test_the_labels_of_a_curve_stand_inside_its_frame(opened) -> None:
+    page = opened("playground?loop=--zsfldb--")  # the loss stays at 2.07 and the right one falls to 0.33
+    assert shown(page) == "The updates are not what the code says"
+    outside = page.evaluate("""() => [...document.querySelectorAll(".plot > svg")].flatMap((svg) =>
+        [...svg.querySelectorAll("text")].map((text) => +text.getAttribute("y")).filter((y) => y < 0))""")
+    assert outside == []
+
+
 def test_settings_change_the_run(opened) -> None:
     page = opened("playground")
     page.select_option("#set-sizes", "uneven")
