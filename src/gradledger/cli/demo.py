@@ -90,14 +90,26 @@ def comparison(wrong: dict[str, dict[str, object]], right: dict[str, dict[str, o
 
 def further() -> str:
     """Where to go from here, as it can be typed here."""
-    here = command()
-    ways = {
+    here, ways = command(), {}
+    if here != "gradledger" and (activate := activation()):
+        here, ways = "gradledger", {activate: "once in each shell: then it finds gradledger"}
+    ways |= {
         f"{here} explain GL103": "the rule, with a wrong and a right loop",
         f"{here} learn read 7": "the lesson about it, computed live",
     }
     width = max(map(len, ways))
     lines = ["To understand one of them, GL103 for instance:"]
     return "\n".join([*lines, *(f"  {way:<{width}}  {about}" for way, about in ways.items()), ""])
+
+
+def activation() -> str | None:
+    """The line after which this shell finds this gradledger by its name, if it stands in an environment."""
+    shell = Path(os.environ.get("SHELL", "")).name
+    ending = {"fish": ".fish", "csh": ".csh", "tcsh": ".csh"}.get(shell, "")
+    script = Path(sys.executable).with_name(f"activate{ending}")
+    if sys.prefix == sys.base_prefix or not script.exists():
+        return None
+    return f"{'source' if ending else '.'} {os.path.relpath(script)}"
 
 
 def command() -> str:
