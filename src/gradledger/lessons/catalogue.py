@@ -61,7 +61,13 @@ def glossary() -> tuple[Term, ...]:
 
 
 def lesson(name: str | int) -> Lesson:
-    """The lesson of this number, id or name."""
+    """The lesson of this number, id or name, or the one that explains the rule of this code."""
+    code = str(name).strip().upper()
+    if re.fullmatch(r"GL\d{3}", code):
+        about = [(one.codes.index(code), one.number, one) for one in lessons() if code in one.codes]
+        if not about:
+            raise UnknownPartError(f"no lesson explains {code}; see gradledger explain {code}")
+        return min(about)[2]
     return _one(lessons(), name, "lesson")
 
 

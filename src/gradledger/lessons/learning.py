@@ -44,23 +44,15 @@ def _way(reader: Reader, words: Sequence[str]) -> int:
     word, rest = words[0].lower(), list(words[1:])
     if word in ways():
         return ways()[word].run(reader, rest)
-    if re.fullmatch(r"gl\d{3}", word) and not rest:
-        return _about(reader, word.upper())
     try:
         lesson = catalogue.lesson(word)
     except LookupError:
+        if re.fullmatch(r"gl\d{3}", word):
+            raise
         raise Refusal(
             f'there is no way to learn called "{words[0]}" (there are: {", ".join(ways())})'
         ) from None
     return ways()["read"].run(reader, [lesson.id, *rest])
-
-
-def _about(reader: Reader, code: str) -> int:
-    """Read the lesson that explains a rule."""
-    for lesson in catalogue.lessons():
-        if code in lesson.codes:
-            return ways()["read"].run(reader, [lesson.id])
-    raise Refusal(f"no lesson explains {code}; see gradledger explain {code}")
 
 
 def _forget(reader: Reader) -> int:

@@ -107,3 +107,17 @@ def test_prose_after_a_mark() -> None:
         "  a) words words words words words words words words words",
         "     words words words words words words",
     ]
+
+
+def test_a_table_breaks_no_word_while_other_columns_can_give_way() -> None:
+    table = "| call | what it does to parameters that are idle now |\n|---|---|\n"
+    table += "| `zero_grad(set_to_none=False)` | moves them by momentum, decay, averages |\n"
+    lines = markdown_blocks(table, StreamFacts(width=50))[0]
+    assert any("`zero_grad(set_to_none=False)`" in line for line in lines)
+    assert max(map(cells, lines)) <= 50
+    narrow = markdown_blocks(table, StreamFacts(width=24))[0]
+    assert max(map(cells, narrow)) <= 24
+
+
+def test_a_heading_alone_is_followed_by_no_line_of_its_own() -> None:
+    assert markdown_blocks("## Alone\n", PLAIN) == [["Alone", "-----"]]

@@ -135,17 +135,17 @@ class _Reading:
 
     def _tail(self) -> list[str]:
         number, facts = self._lesson.number, self._screen.facts
-        lines = [facts.paint(f"End of lesson {number}. What now:", "code")]
-        ways = [
-            ("quiz", "see what stayed"),
-            ("repair", "mend its broken script"),
-            ("trace", "its loop by stages"),
-        ]
-        lines += [f"  gradledger learn {way} {number:<4} {about}" for way, about in ways]
+        ways = {
+            f"gradledger learn quiz {number}": "see what stayed",
+            f"gradledger learn repair {number}": "mend its broken script",
+            f"gradledger learn trace {number}": "its loop by stages",
+        }
         for name in self._lesson.next:
             try:
                 after = catalogue.lesson(name)
             except LookupError:
                 continue
-            lines.append(f"  gradledger learn read {after.number:<4} {facts.prose(after.title)}")
-        return lines
+            ways[f"gradledger learn read {after.number}"] = facts.prose(after.title)
+        width = max(map(len, ways))
+        head = facts.paint(f"End of lesson {number}. What now:", "code")
+        return [head, *(f"  {way:<{width}}  {about}" for way, about in ways.items())]

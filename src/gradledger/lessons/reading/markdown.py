@@ -34,7 +34,7 @@ def markdown_blocks(text: str, facts: StreamFacts) -> list[list[str]]:
         else:
             blocks.append([*waiting, *lines])
             waiting = []
-    return [*blocks, *([waiting] if waiting else [])]
+    return [*blocks, *([waiting[:-1]] if waiting else [])]
 
 
 def markdown_text(text: str, facts: StreamFacts) -> str:
@@ -124,7 +124,8 @@ def _table(inside: Sequence[Token], width: int, facts: StreamFacts) -> list[str]
             rows[-1].append(spans_of(token.children or (), facts))
     columns = list(zip(*rows, strict=True))
     wanted = [max(_width(cell, facts) for cell in column) for column in columns]
-    widths = _shared(wanted, width - 2 * len(columns))
+    longest = [max(_longest(cell, facts) for cell in column) for column in columns]
+    widths = _shared(wanted, longest, width - 2 * len(columns))
     lines: list[str] = []
     for number, row in enumerate(rows):
         drawn = [wrapped(cell, room, facts) for cell, room in zip(row, widths, strict=True)]
@@ -140,12 +141,18 @@ def _table(inside: Sequence[Token], width: int, facts: StreamFacts) -> list[str]
     return lines
 
 
-def _shared(wanted: list[int], room: int) -> list[int]:
-    """Widths that fit into the room: the widest columns give way first."""
+def _shared(wanted: list[int], longest: list[int], room: int) -> list[int]:
+    """Widths that fit into the room: the widest columns give way first, and break words only if they must."""
     widths = list(wanted)
-    while sum(widths) > room and max(widths) > 4:
-        widths[widths.index(max(widths))] -= 1
+    for least in (longest, [4] * len(wanted)):
+        while sum(widths) > room and (able := [n for n, at in enumerate(widths) if at > least[n]]):
+            widths[max(able, key=widths.__getitem__)] -= 1
     return widths
+
+
+def _longest(cell: list[Span], facts: StreamFacts) -> int:
+    words = facts.plain("".join(span.text for span in cell)).split()
+    return max(map(cells, words), default=0)
 
 
 def _width(cell: list[Span], facts: StreamFacts) -> int:

@@ -101,8 +101,11 @@ def menu(reader: Reader) -> int:
 def _help(facts: StreamFacts) -> list[str]:
     words = " ".join(f"{way.name}" for way in ways().values())
     return [
-        "Enter goes on; a number reads that lesson; a word and a number do more, as in",
-        *wrap(f"quiz 7. The words: {words}. q leaves.", facts.width - 1),
+        *wrap(
+            "Enter goes on; a number, or a rule's code such as GL103, reads that lesson; a word and a number "
+            f"do more, as in quiz 7. The words: {words}. q leaves.",
+            facts.width - 1,
+        )
     ]
 
 

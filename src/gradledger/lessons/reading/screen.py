@@ -76,7 +76,9 @@ class Screen:
                 return known[answer]
             if not answer and otherwise is not None:
                 return otherwise
-            self.show(f"Please answer {_listed(list(known.values()))}, or q to stop.")
+            listed = _listed(list(known.values()))
+            wanted = f"answer {listed}" if otherwise is None else f"press Enter, {listed}"
+            self.show(f"Please {wanted}, or q to stop.")
 
     def working(self, what: str) -> AbstractContextManager[object]:
         """Something moves while this lasts, if it lasts, and if there is somebody to see it."""

@@ -11,7 +11,7 @@ from gradledger.lessons.course.arithmetic import descend
 
 
 def three_ways():
-    """Three ways to clear, and what each leaves in .grad."""
+    """Four ways to clear, and what each leaves in .grad."""
     torch.manual_seed(0)
     model = nn.Linear(2, 1)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)

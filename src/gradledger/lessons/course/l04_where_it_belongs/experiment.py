@@ -1,6 +1,7 @@
 """Puts the moves of a training step into every order and looks at what each does to the weight."""
 
 from itertools import permutations
+from textwrap import shorten
 
 import torch
 from torch import nn
@@ -92,7 +93,7 @@ def step_too_early():
         loss.backward()
     except RuntimeError as error:
         complained = True
-        print(str(error)[:70] + " ...")
+        print(shorten(str(error), 76, placeholder=" ..."))
     return {"complained": complained}
 
 

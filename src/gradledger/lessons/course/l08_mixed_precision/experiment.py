@@ -1,5 +1,7 @@
 """Lets gradients vanish and overflow in fp16, and follows a GradScaler move by move."""
 
+from textwrap import shorten
+
 import torch
 from torch import nn
 
@@ -127,7 +129,7 @@ def in_a_window():
         scaler.unscale_(optimizer)
     except RuntimeError as error:
         complained = True
-        print("RuntimeError:", str(error)[:60])
+        print("RuntimeError:", shorten(str(error), 62, placeholder=" ..."))
     return {"mixed": mixed, "complained": complained}
 
 

@@ -48,7 +48,7 @@ def skipped_rate():
             optimizer.step()
             optimizer.zero_grad()
     print(f"planned:  [1.0, 0.75, 0.5, 0.25]\nused:     {rates}")
-    print("warning: ", str(caught[0].message)[:58])
+    print("warning: ", str(caught[0].message).split(". ")[0])
     return {"last": rates[-1], "warned": len(caught) > 0}
 
 

@@ -1,6 +1,7 @@
 """Compares window and large batch where samples of a batch influence each other."""
 
 import math
+from textwrap import shorten
 
 import torch
 from torch import nn
@@ -91,7 +92,7 @@ def one_at_a_time():
         nn.BatchNorm1d(4)(torch.randn(1, 4))
     except ValueError as error:
         refused = True
-        print("ValueError:", str(error)[:60])
+        print("ValueError:", shorten(str(error), 64, placeholder=" ..."))
     return {"refused": refused}
 
 

@@ -13,6 +13,6 @@ def decide():
     once = layer.weight.grad.clone()
     layer(x).square().mean().backward()
     times = (layer.weight.grad / once).mean().item()
-    print("after one pass:  ", once.tolist()[0])
-    print("after two passes:", layer.weight.grad.tolist()[0])
+    print("after one pass:  ", *(f"{g:+.4f}" for g in once[0]))
+    print("after two passes:", *(f"{g:+.4f}" for g in layer.weight.grad[0]))
     return {"holds": bool(torch.equal(layer.weight.grad, once)), "times": times}
