@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -20,27 +19,35 @@ class Here(threading.local):
         self.in_backward = False
         self.in_pass: Callable[[Sequence[Cohort]], None] | None = None
         """Set while a backward runs: books what it has done so far (steps inside backward hooks)."""
-        self.cruise = flights.begin(self.thread)
+        self._life = Life()
+        self.cruise = flights.begin(self._life)
+
+
+class Life:
+    """Lives as long as its thread: what is local to a thread is dropped when the thread ends."""
 
 
 class Flights:
     """The flights of all threads; a thread may end in the middle of one."""
 
-    def __init__(self, make: Callable[[], Cruise]) -> None:
+    def __init__(self, make: Callable[[], Cruise], lock: threading.RLock) -> None:
         self._make = make
-        self._of: dict[int, Cruise] = {}
+        self._lock = lock
+        self._of: list[tuple[weakref.ref[Life], Cruise]] = []
 
-    def begin(self, thread: int) -> Cruise:
+    def begin(self, life: Life) -> Cruise:
         """A new thread's; those of threads that have ended are booked."""
-        living = sys._current_frames()
-        for ended in [known for known in list(self._of) if known == thread or known not in living]:
-            self._of.pop(ended).leave()
-        self._of[thread] = cruise = self._make()
-        return cruise
+        with self._lock:
+            ended = [cruise for known, cruise in self._of if known() is None]
+            self._of = [(known, cruise) for known, cruise in self._of if cruise not in ended]
+            for cruise in ended:
+                cruise.leave()
+            self._of.append((weakref.ref(life), self._make()))
+            return self._of[-1][1]
 
     def land(self) -> None:
         """Book all that has been flown so far."""
-        for cruise in list(self._of.values()):
+        for _, cruise in list(self._of):
             cruise.leave()
 
 

@@ -54,7 +54,7 @@ class Observer:
         """Cohorts that no optimizer holds."""
         self._accounts = 0
         self._steady = steady
-        self.flights = Flights(self._new_cruise)
+        self.flights = Flights(self._new_cruise, self.lock)
         self.here = Here(self.flights)
         self.trouble: Exception | None = None
         """Our own fault, after which nothing more is booked."""
