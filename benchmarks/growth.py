@@ -23,6 +23,7 @@ from figures.recordings import CYCLE, written
 from figures.sources import long_file
 from figures.tables import Table, run, setting, spread
 from gradledger.checking.program import check_program
+from gradledger.cli.collecting import SELDOM
 from gradledger.report.page.build import page
 from gradledger.report.replay.retelling import retold
 
@@ -78,7 +79,7 @@ def audit_tensors(tensors: int) -> Work:
 def check_lines(lines: int) -> Work:
     """One long file."""
     text = long_file(lines)
-    return lambda: check_program(text, "long.py")
+    return checking(text)
 
 
 def check_loops(loops: int) -> Work:
@@ -91,7 +92,20 @@ def check_loops(loops: int) -> Work:
         "        opt.zero_grad()\n        model(x).mean().backward()\n        opt.step()\n"
         for i in range(loops)
     )
-    return lambda: check_program(text, "loops.py")
+    return checking(text)
+
+
+def checking(text: str) -> Work:
+    """A check that collects garbage as seldom as the command does."""
+
+    def work() -> None:
+        # At the usual pace the time of CPython's own parser is not linear.
+        usual = gc.get_threshold()
+        gc.set_threshold(SELDOM)
+        check_program(text, "text.py")
+        gc.set_threshold(*usual)
+
+    return work
 
 
 def report(thousands: int) -> Work:

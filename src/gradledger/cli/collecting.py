@@ -6,14 +6,14 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_SELDOM = 1_000_000
+SELDOM = 1_000_000
 """New objects between two looks; by default it is 700, and at start-up every look finds nothing."""
 
 
 @contextmanager
 def seldom() -> Iterator[None]:
     """Collect garbage rarely, and do not go through everything once more when the process ends."""
-    gc.set_threshold(_SELDOM)
+    gc.set_threshold(SELDOM)
     try:
         yield
     finally:
