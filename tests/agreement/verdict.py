@@ -288,7 +288,9 @@ class Judge:
         for clip in history.clips:
             waiting = self._unused(clip.content, clip.at)
             step = next((u for u in self.updates if u.at.time > clip.at.time), None)
-            if not waiting and not history.between(self._since(clip.at), clip.at.time):
+            if not waiting and history.between(self._since(clip.at), clip.at.time):
+                self.unclear.add("GL304")  # the clear that took what was there may be the one mistake
+            elif not waiting:
                 if not self._applied_again(clip, step):
                     idle.append(clip.at.line)
             elif step is not None and len(history.lines(step.fresh)) == 1:
