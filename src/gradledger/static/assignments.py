@@ -199,6 +199,8 @@ class Assignments(Expressions):
             if value.negative:
                 self.stepped_by_hand(node, value.made_of)
             return
+        if name == "data" and isinstance(owner, Parameters):
+            self.overwritten(node, owner.accounts)
         if name == "require_backward_grad_sync" and isinstance(owner, (Model, Instance)):
             owner.sync = value if isinstance(value, bool) else True
             return

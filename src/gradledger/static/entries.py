@@ -294,6 +294,10 @@ class Entries(Keepings):
     def overwritten(self, node: ast.AST, accounts: Accounts) -> None:
         """Parameters were given other values, as a target network is: they need no optimizer."""
         self.copied_at.add((self.unit.path, self.site(node).line))
+        self.moved_away(accounts)
+
+    def moved_away(self, accounts: Accounts) -> None:
+        """Something other than an optimizer gives these parameters their values."""
         for number in accounts:
             self.boxes[number].overwritten = True
 

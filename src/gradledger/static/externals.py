@@ -253,6 +253,15 @@ class Externals(Building):
         used += [value.made_of for value in parts if isinstance(value, Tensor) and value.made_of]
         if used:
             made.made_of = NOTHING.union(*used)
+        if last == "vector_to_parameters" or last.startswith("_foreach_"):
+            self._on_lists(last, args, kwargs, node)
+        return made
+
+    def _on_lists(self, last: str, args: Args, kwargs: Named, node: ast.AST) -> None:
+        """A function that changes many parameters, or their gradients, at once."""
+        self.moved_away(frozenset().union(*(self.gathered(value) for value in args)))
+        parts = [item for value in (*args, *kwargs.values()) for item in flat(value)]
+        first = args[0] if args else None
         if last in ("_foreach_add_", "_foreach_sub_") and any(
             isinstance(value, Parameters) or (isinstance(value, Tensor) and value.leaf is not None)
             for value in flat(first)
@@ -268,7 +277,6 @@ class Externals(Building):
             for value in parts:
                 if isinstance(value, Gradient):
                     self.cleared(node, value.accounts, "hand", to="zero")
-        return made
 
     def _source(self, last: str, args: Args, kwargs: Named, node: ast.AST) -> Tensor:
         """A tensor made of numbers."""

@@ -97,6 +97,8 @@ class Guesses(Optimizing):
             return Context("null")
         if name in _SAME:
             return owner
+        if name in ("copy_", "lerp_", "mul_") and "state_dict" in owner.label:
+            self.doubts.add("GL402")  # weights are put into a model, and which one cannot be told
         if name in ("zero_", "fill_", "detach_", "mul_") and ".grad" in owner.label:
             self.doubts.update(("GL101", "GL401"))  # whose it is cannot be told
         if name == "requires_grad_":

@@ -139,9 +139,8 @@ class Tensors(Agents):
         self, owner: Parameters, name: str, args: Args, kwargs: Named, node: ast.AST
     ) -> Value:
         if name in _IN_PLACE and owner.element:
-            if name in ("copy_", "lerp_"):
+            if not self._update(node, name, args, kwargs) or name == "copy_":
                 self.overwritten(node, owner.accounts)
-            self._update(node, name, args, kwargs)
             return owner
         if name == "requires_grad_":
             self.require_gradients(owner, args[0] if args else True, node)
@@ -166,8 +165,8 @@ class Tensors(Agents):
             )
         return self.tensor(deps=self.live(owner.accounts) if not self.no_grad else NOTHING)
 
-    def _update(self, node: ast.AST, name: str, args: Args, kwargs: Named) -> None:
-        """Parameters changed in place: a step by hand, if it goes against the gradient."""
+    def _update(self, node: ast.AST, name: str, args: Args, kwargs: Named) -> bool:
+        """Parameters changed in place, by gradients or not: a step by hand, if it goes downhill."""
         used: Accounts = NOTHING
         down = name == "sub_"
         for value in (*args, *kwargs.values()):
@@ -185,6 +184,7 @@ class Tensors(Agents):
         elif used:
             # Uphill, as sharpness-aware training goes: the gradients have served.
             self.events.append(ev.ParametersMoved(None, tuple(sorted(self.resolve(used)))))
+        return bool(used)
 
     def read_gradient(self, value: Gradient, node: ast.AST) -> None:
         """`.grad` is used as a tensor: where it is None for certain, that fails."""

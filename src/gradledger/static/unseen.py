@@ -49,6 +49,7 @@ _HARMLESS = (
     r"(?i)lr|rate|sched|warmup|save|load|log|print|check|state|resume|eval|test|valid|plot|summar|prepare"
     r"|initialize|wrap|distributed|ema|swa|len|isinstance|id|type"
 )
+_MOVES = r"(?i)ema|swa|averag|copy|sync|soft|polyak|target|moment|lerp|vector_to_"
 _MEASURES = r"(?i)loss|criterion|metric|accuracy|score|print|log|append|plot|isinstance|len|summary|save"
 _DIFFERENTIATES = r"(?i)back|grad|train|step|update|fit|run|optimi"
 _CYCLE = ("GL101", "GL102", "GL103", "GL105", "GL106", "GL202", "GL204", "GL401", "GL404")
@@ -158,6 +159,8 @@ class Unseen(Statements):
                 continue
             for part in within(value):
                 accounts |= part.accounts if isinstance(part, Parameters) else self.accounts_of(part)
+        if re.search(_MOVES, name):
+            self.moved_away(accounts)
         if not accounts or re.search(_HARMLESS, name):
             return
         self.looked_at |= self.resolve(accounts)

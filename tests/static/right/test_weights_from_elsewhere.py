@@ -13,6 +13,7 @@ import torch
 from torch import nn, optim
 import torch.nn.functional as F
 from data import loader
+import library
 """
 
 AGENT = """\
@@ -68,6 +69,22 @@ def sync():
 
 if self.count % self.every == 0:
     sync()""",
+    "drawn nearer in two moves": f"""\
+with torch.no_grad():
+    {PAIRS}
+        there.mul_(0.9)
+        there.add_(0.1 * here)""",
+    "drawn nearer by its data": f"{PAIRS}\n    there.data.mul_(0.9).add_(here.data, alpha=0.1)",
+    "other data": f"{PAIRS}\n    there.data = 0.9 * there.data + 0.1 * here.data",
+    "all at once": "torch._foreach_lerp_(list(self.target.parameters()), list(self.net.parameters()), 0.1)",
+    "as one vector": """\
+vector = nn.utils.parameters_to_vector(self.net.parameters())
+nn.utils.vector_to_parameters(vector, self.target.parameters())""",
+    "name by name": """\
+weights = self.net.state_dict()
+for name, value in self.target.state_dict().items():
+    value.copy_(weights[name])""",
+    "by something unseen": "library.ema(self.target, self.net)",
     "drawn nearer": f"with torch.no_grad():\n    {PAIRS}\n        there.lerp_(here, 0.01)",
 }
 
