@@ -342,7 +342,7 @@ class Observer:
     ) -> None:
         if all_zero(grads):
             self._cleared(cohort, grads, "zero", site, clear)
-        elif not cohort.changed_by_step:
+        elif not cohort.changed_by_step or not (cohort.waiting or source.steps_alone(self.last_event, site)):
             at = source.hand_written_change(site, before=self.last_event)
             how = alteration(cohort)
             self.post(

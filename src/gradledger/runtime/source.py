@@ -162,6 +162,18 @@ def hand_written_change(near: Site | None, *, before: Site | None = None) -> Sit
 
 
 @lru_cache(maxsize=1024)
+def steps_alone(step: Site | None, near: Site | None) -> bool:
+    """Whether no statement alters gradients in place after a step and before this line, as the loop runs."""
+    if step is None or near is None or step.path != near.path:
+        return True
+    change = hand_written_change(near, before=step)
+    if change is None:
+        return True
+    late, early = step.line < change.line, change.line < near.line
+    return not ((late and early) if step.line < near.line else (late or early))
+
+
+@lru_cache(maxsize=1024)
 def hand_written_update(near: Site | None, *, before: Site | None = None) -> Site | None:
     """The statement that most likely applied gradients to parameters without an optimizer."""
     return _closest(near, before, _updates_parameter)
