@@ -147,7 +147,7 @@ class Assignments(Expressions):
         for optimizer in self.optimizers:
             lost = gone & (optimizer.accounts or NOTHING)
             if lost and self.depth == 0:
-                self.events.append(ev.ParametersOrphaned(None, tuple(sorted(lost)), optimizer.number))
+                self.bereaved[optimizer.number] = lost  # said once it steps again: it may be replaced, too
 
     def _hidden(self, before: Value, after: Value) -> None:
         """Something unseen took a model's place: it may be the very model, or have its parameters."""

@@ -96,7 +96,9 @@ class Attributes(Parts):
             return Gradient(frozenset((value.account,)), f"{value.label}.grad")
         if name == "module" and value.account is not None:
             return value
-        return self.unknown(f"{value.label}.{name}", fleeting=value.fleeting)
+        made = self.unknown(f"{value.label}.{name}", fleeting=value.fleeting)
+        made.of, made.asked = value, name  # a long label does not tell it any more
+        return made
 
     def _parameters_attribute(self, value: Parameters, name: str) -> Value:
         if name == "grad":

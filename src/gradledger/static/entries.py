@@ -50,7 +50,8 @@ class Entries(Keepings):
         found: set[int] = set()
         for number in accounts:
             box = self.boxes[number]
-            holders = self._holders(box.name) if box.held_by is None and not box.data else []
+            held = box.held_by is not None or box.data or box.copied
+            holders = [] if held else self._holders(box.name)
             if holders and not box.opaque:
                 self.ambiguous = True
             if holders:
@@ -104,9 +105,10 @@ class Entries(Keepings):
         self.strangers.add(
             frozenset(n for n in reached if self.boxes[n].opaque and self.boxes[n].held_by is None)
         )
-        reached = self.resolve(reached)
-        if inputs is not None:
-            reached = self.resolve(inputs)
+        meant = reached if inputs is None else inputs
+        reached = self.resolve(meant)
+        for number in reached - meant:
+            self.stood_for.setdefault(number, set()).update(meant - reached)
         repeats = (
             None
             if chained
@@ -161,9 +163,12 @@ class Entries(Keepings):
         self, node: ast.AST, accounts: Accounts, by: str, *, to: str = "none", owner: int | None = None
     ) -> None:
         """Gradients were cleared."""
-        accounts = self.resolve(accounts)
+        meant = accounts
+        accounts = self.resolve(meant)
         unread = self.looked_at.isdisjoint(accounts)
-        if not unread:
+        apart = any(not self.stood_for.get(number, {-1}) <= meant for number in accounts - meant)
+        if not unread or apart:
+            # A model of which the optimizer's is only guessed to be one may be a part of it, or another.
             # What was read may be put back by something unseen, or be summed up elsewhere.
             self.doubts.update(("GL102", "GL103"))
         for number in accounts:
@@ -179,6 +184,9 @@ class Entries(Keepings):
     def stepped(self, node: ast.AST, optimizer: Optimizer, scaler: Scaler | None = None) -> None:
         """An optimizer stepped."""
         accounts = tuple(sorted(optimizer.accounts or ()))
+        if self.bereaved:
+            lost = self.bereaved.pop(optimizer.number, NOTHING)
+            self.events += [ev.ParametersOrphaned(None, tuple(sorted(lost)), optimizer.number)] * bool(lost)
         self._learn_window()
         for turn in self.loops:
             turn.steps += 1

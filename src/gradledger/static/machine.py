@@ -106,6 +106,7 @@ class Machine(Imports):
             function = self.scope.names.get(start.function)
             if isinstance(function, Function):
                 self.guests.add(id(function.node))
+                self._forget_contents()
                 self._repeat(function, [])
             return
         cls = self.scope.names.get(start.owner)
@@ -116,7 +117,13 @@ class Machine(Imports):
             instance = self.instantiate(cls, [], {}, cls.node)
             function = cls.find(start.function)
             if isinstance(function, Function) and isinstance(instance, Instance):
+                self._forget_contents()
                 self._repeat(function, [] if function.kind == "static" else [instance])
+
+    def _forget_contents(self) -> None:
+        """Whoever calls a function may have filled the gradients before."""
+        for box in self.boxes.values():
+            box.content = "unknown"
 
     def _define_all(self, body: list[ast.stmt]) -> None:
         """The definitions, imports and plain assignments of a file, without what it does."""

@@ -27,6 +27,9 @@ from gradledger.static.values import (
 
 _TEXTS = frozenset(["lower", "upper", "strip", "replace", "removeprefix", "removesuffix"])
 """What makes one text of another. Questions stay open: parameters chosen by name are not all reached."""
+
+_OF_A_MODULE = frozenset({"zero_grad", "parameters", "named_parameters"})
+
 MOST_KEPT = 200
 """How many items of a growing list are held."""
 
@@ -38,6 +41,10 @@ class Methods(Guesses):
         """A method of something that is not in the source."""
         match owner:
             case Tensor():
+                if name in _OF_A_MODULE and owner.serial not in self.agents:
+                    # What was taken for a model's output is a model that something unseen made.
+                    self.agents[owner.serial] = [Model("unseen", number) for number in sorted(owner.deps)]
+                    self.doubts.update(("GL101", "GL401") if not owner.deps else ())
                 told = self.agent_method(owner, name, node) if owner.serial in self.agents else None
                 return self._tensor_method(owner, name, args, kwargs, node) if told is None else told[0]
             case Optimizer():

@@ -145,6 +145,9 @@ class Optimizing(Modules):
             owner.stepped.clear()
             self.events.append(ev.ScalerUpdated(self.site(node), owner.number))
         elif name in ("step", "unscale_"):
+            # Of which optimizer cannot be told: it may be any.
+            self.doubts.update(("GL302", "GL303", "GL305"))
+            self.unlinked.update(("GL301",) if name == "unscale_" else ())
             self.leave_alone()
         elif name == "load_state_dict":
             self.doubts.add("GL308")

@@ -234,6 +234,10 @@ class State:
         """Something unseen was given what models have computed, and may give it back."""
         self.copied_at: set[tuple[str, int]] = set()
         """Lines that gave one model the weights of another."""
+        self.bereaved: dict[int, Accounts] = {}
+        """The parameters that an optimizer holds of a model whose name was given to another."""
+        self.stood_for: dict[int, set[int]] = {}
+        """The models out of sight that passes reached, by the account of the optimizer taken to hold them."""
         self.read_at: set[Site] = set()
         """Where gradients were read."""
         self.looked_at: set[int] = set()
@@ -329,6 +333,9 @@ class State:
         """The account of something unseen that is used as a model."""
         if value.account is None:
             value.account = self.open_account(value.label, None, opaque=True)
+            part = value
+            while part.of is not None and part.of.attrs.setdefault(part.asked, part) is part:
+                part = part.of  # so that a whole has its parts' parameters, too
         return value.account
 
     def accounts_of(self, value: Value, seen: set[int] | None = None, *, hidden: bool = False) -> Accounts:

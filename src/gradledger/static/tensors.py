@@ -108,6 +108,10 @@ class Tensors(Agents):
             target = inputs.accounts if isinstance(inputs, Parameters) else self.accounts_of(inputs)
         tensor = root if isinstance(root, Tensor) else Tensor(self.fresh(), opaque=True, presumed=True)
         given = args[0] if args else kwargs.get("gradient")
+        if isinstance(given, Tensor) and given.scaled_by is not None:
+            tensor = self.tensor(tensor, scaled_by=given.scaled_by)
+        elif tensor is not root or isinstance(given, Unknown):
+            self.doubts.add("GL305")  # whoever made it may have scaled it
         chained = given is not None and not isinstance(given, bool)
         self.backward(node, tensor, keep=keep is True or graph is True, inputs=target, chained=chained)
 

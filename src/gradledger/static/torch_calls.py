@@ -208,6 +208,10 @@ def _copy(m: Externals, name: str, args: Args, kwargs: Named, node: ast.AST) -> 
         account = m.open_account("copy", m.site(node))
         m.boxes[account].copied = copied
         return Model("copy", account)
+    if isinstance(value, Unknown) and m.is_model(value):
+        made = m.unknown(f"copy({value.label}){m.at(node)}")
+        m.boxes[m.model_account(made)].copied = frozenset((m.model_account(value),))
+        return made
     if isinstance(value, Unknown):
         return m.unknown(f"copy({value.label})")
     if isinstance(value, (list, dict)):

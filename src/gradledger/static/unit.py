@@ -37,7 +37,7 @@ _BUILDS = re.compile(
     r"\boptim\.|\b(?:Adam|AdamW|SGD|RMSprop|GradScaler)\(|lr_scheduler\.|requires_grad|DistributedDataParallel\(|\bDDP\("
     r"|\w*(?:optimizer|scheduler|scaler)\w*\s*=[^=]"
 )
-_USE = re.compile(r"\b([A-Za-z_]\w*)(?:\[[^\]\n]*\])?\s*\.\s*([A-Za-z_]\w*)")
+_USE = re.compile(r"\b([A-Za-z_]\w*)(?:\[[^\]\n]*\])?\s*\.\s*(?=([A-Za-z_]\w*))")
 
 _MICRO = re.compile(
     r"accum|micro|grad_steps|chunk|sub_?batch|sub_?i\b|sub_?iter|iter_?size|update_freq|mini_?step|\bsplit"

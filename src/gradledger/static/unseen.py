@@ -66,6 +66,8 @@ class Unseen(Statements):
     """The part of the machine that is careful."""
 
     def _call_unknown(self, callee: Unknown, args: Args, kwargs: Named, node: ast.AST) -> Value:
+        if callee.of is not None and callee.of is not callee:
+            return self.method(callee.of, callee.asked, args, kwargs, node)
         if (
             callee.label.endswith((".zero_grad", ".step", ".backward", ".parameters", ".train", ".eval"))
             or "." in callee.label

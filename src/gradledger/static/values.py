@@ -43,7 +43,7 @@ class Length(int):
 class Unknown:
     """A value nobody can tell; equal labels are equal values."""
 
-    __slots__ = ("account", "attrs", "fleeting", "label", "role")
+    __slots__ = ("account", "asked", "attrs", "fleeting", "label", "of", "role")
 
     def __init__(self, label: str) -> None:
         self.label = label
@@ -54,6 +54,10 @@ class Unknown:
         """It is computed anew in each turn of a loop."""
         self.role: Value = None
         """What its use has shown it to be: an optimizer, a scaler."""
+        self.of: Unknown | None = None
+        """Of what it is an attribute."""
+        self.asked = ""
+        """The name of that attribute."""
 
     def __repr__(self) -> str:
         return f"<{self.label}>"
