@@ -169,6 +169,8 @@ class Judge:
             yield "GL201", history.line(full[0].fresh)
         if len(full) == 1:
             self.unclear.add("GL201")  # that a line accumulates is known only after its first window
+        if any(update.inside - history.own for update in full):
+            self.unclear.add("GL201")  # beside another's gradients, what the sum was to be cannot be told
 
     def _factor(self, number: int) -> float:
         """The factor of a mean without the scaler's scale."""

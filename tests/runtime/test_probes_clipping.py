@@ -129,16 +129,32 @@ def test_clipping_each_micro_batch_is_reported_at_the_clip() -> None:
 
 def test_parameters_of_another_model_are_reported_at_the_clip() -> None:
     model, optimizer = pair()
+    other, others = pair()
+    with watched() as watch:
+        for _ in range(5):
+            others.zero_grad()
+            loss_of(other).backward()
+            others.step()
+            optimizer.zero_grad()
+            loss_of(model).backward()
+            nn.utils.clip_grad_norm_(other.parameters(), 0.1)
+            line = here() - 1
+            optimizer.step()
+    assert watch.certain == [("GL309", line)]
+
+
+def test_that_a_model_is_in_no_optimizer_tells_of_its_clip_as_well() -> None:
+    model, optimizer = pair()
     other, _ = pair()
     with watched() as watch:
         for _ in range(5):
             optimizer.zero_grad()
             (loss_of(model) + loss_of(other)).backward()
-            nn.utils.clip_grad_norm_(other.parameters(), 0.1)
             line = here() - 1
+            nn.utils.clip_grad_norm_(other.parameters(), 0.1)
             optimizer.step()
             other.zero_grad()
-    assert ("GL309", line) in watch.certain
+    assert watch.certain == [("GL402", line)]
 
 
 def test_clipping_written_by_hand_is_a_change() -> None:

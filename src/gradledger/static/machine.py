@@ -8,7 +8,8 @@ from contextlib import suppress
 
 from gradledger.ledger import events as ev
 from gradledger.ledger.record import dataclass
-from gradledger.static.imports import FindModule, Imports
+from gradledger.static.endings import Endings
+from gradledger.static.imports import FindModule
 from gradledger.static.reach import turns
 from gradledger.static.scale import EPOCHS, Scale
 from gradledger.static.state import Crash, Leave, OutOfBudget, Turning
@@ -53,7 +54,7 @@ class Start:
     owner: str | None = None
 
 
-class Machine(Imports):
+class Machine(Endings):
     """All parts together."""
 
     def __init__(
@@ -93,6 +94,7 @@ class Machine(Imports):
         self.say_what_is_kept()
         self.forgive_unsure()
         self.forgive_late_steps()
+        self.forgive_shows()
         self.withdraw_untold()
         self.events.append(ev.RunEnded(None, complete=not self.alone and not self.cut_short))
 

@@ -28,6 +28,9 @@ _LISTING = frozenset(
     {"parameters", "named_parameters", "trainable_parameters", "get_parameters", "trainable_params"}
 )
 
+_CUTS = re.compile(r"detach|no_grad|requires_grad|inference_mode|\.data\b")
+"""What keeps gradients from flowing on."""
+
 _SAME = frozenset(
     {
         "to",
@@ -224,6 +227,7 @@ class Modules(Tensors):
                     self.partook.update(self.accounts_of(item))
             self._owned(model, reached)
             self._use(model)
+            self._admit_parts(model, name, made.deps)
         made.rows = next((a.rows for a in args if isinstance(a, Tensor)), None)
         if isinstance(model, (Model, Instance)) and model.replicated:
             made.reduced = model.sync and not model.local
@@ -233,6 +237,16 @@ class Modules(Tensors):
         if label and re.search(r"loss|criterion|objective", label, re.IGNORECASE):
             made.reduction, made.presumed = "mean", True
         return made
+
+    def _admit_parts(self, model: Value, name: str, reached: Accounts) -> None:
+        """A method's result is taken to come from all parts of its model and all arguments; it may not."""
+        method = model.cls.find(name) if isinstance(model, Instance) else None
+        if not isinstance(method, Function) or not isinstance(method.node.body, list):
+            return
+        holders = {self.boxes[number].held_by for number in reached} - {None}
+        parts = {self.boxes[number].held_by for number in self.accounts_of(model)} - {None}
+        if len(parts) > 1 or (len(holders) > 1 and _CUTS.search(method.unit.segment(method.node.body))):
+            self.doubts.add("GL401")
 
     def _use(self, model: Value, depth: int = 0) -> None:
         """Note which parameters a pass through the model certainly uses."""

@@ -230,6 +230,8 @@ class State:
         """Passes of which it is presumed what they reach."""
         self.strangers: set[Accounts] = set()
         """For each pass, the unseen models that it goes through."""
+        self.early_steps: list[tuple[Site, Accounts]] = []
+        """Steps of optimizers that no pass had come before."""
         self.lent = False
         """Something unseen was given what models have computed, and may give it back."""
         self.copied_at: set[tuple[str, int]] = set()

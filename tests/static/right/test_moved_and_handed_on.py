@@ -142,6 +142,33 @@ class Trainer:
 Trainer(Net()).train()
 """
 
+JUDGED = """\
+class Pair(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gen, self.disc = nn.Linear(4, 4), nn.Linear(4, 1)
+
+    def fool(self, fake):
+        return self.disc(fake).mean()
+
+    def judge(self, real, fake):
+        return self.disc(fake.detach()).mean() - self.disc(real).mean(), 0
+
+
+pair = Pair()
+opt_g = optim.Adam(pair.gen.parameters())
+opt_d = optim.Adam(pair.disc.parameters())
+for z, real in loader:
+    fake = pair.gen(z)
+    pair.fool(fake).backward()
+    opt_g.step()
+    opt_g.zero_grad()
+    opt_d.zero_grad()
+    loss, _ = pair.judge(real, fake)
+    loss.backward()
+    opt_d.step()
+"""
+
 DETACHED = """\
 encoder, judge = nn.Linear(8, 4), nn.Linear(4, 1)
 opt_judge = optim.Adam(judge.parameters())
@@ -168,6 +195,7 @@ PLAIN = {
     "an optimizer that sums up itself": SUMMED,
     "weights moved by a learned rule": LEARNED,
     "arguments under unknown names": NAMED,
+    "a method that cuts an argument off": JUDGED,
 }
 
 
