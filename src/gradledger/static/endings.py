@@ -60,6 +60,15 @@ class Endings(Imports):
             self.ambiguous = True
             self.unlinked.add("GL304")
 
+    def admit_company(self) -> None:
+        """Of unseen models that are not alone it can only be presumed what a pass or a step was meant for."""
+        unseen = [box for box in self.boxes.values() if box.opaque and box.held_by is not None]
+        if not unseen and not any(one.foreign for one in self.optimizers):
+            return
+        passes = {event.site for event in self.events if isinstance(event, ev.BackwardRan)}
+        if max(len(unseen), len(passes), len(self.optimizers)) > 1:
+            self.doubts.update(("GL102", "GL104", "GL105", "GL301", "GL305"))
+
     def forgive_shows(self) -> None:
         """A step before any pass, of a model that is never used, is there for a schedule that is shown."""
         for site, accounts in self.early_steps:

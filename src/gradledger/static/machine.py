@@ -83,6 +83,7 @@ class Machine(Endings):
             # Nobody loses the rest of a check to a program that this model misunderstands.
             self.cut_short = True
         self.admit_blindness()
+        self.admit_company()
         for unit in (self.unit, *self.units.values()):
             if unit is not None and not unit.copies <= self.copied_at:
                 self.doubts.add("GL402")  # now and then another's weights are put somewhere

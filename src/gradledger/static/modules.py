@@ -240,13 +240,21 @@ class Modules(Tensors):
 
     def _admit_parts(self, model: Value, name: str, reached: Accounts) -> None:
         """A method's result is taken to come from all parts of its model and all arguments; it may not."""
-        method = model.cls.find(name) if isinstance(model, Instance) else None
+        if not isinstance(model, Instance):
+            return
+        method = model.cls.find(name)
         if not isinstance(method, Function) or not isinstance(method.node.body, list):
             return
-        holders = {self.boxes[number].held_by for number in reached} - {None}
-        parts = {self.boxes[number].held_by for number in self.accounts_of(model)} - {None}
-        if len(parts) > 1 or (len(holders) > 1 and _CUTS.search(method.unit.segment(method.node.body))):
+        text = method.unit.segment(method.node.body)
+        named = [part for name, part in model.attrs.items() if re.search(rf"self\.{re.escape(name)}\b", text)]
+        used = {holder for part in named for holder in self._holding(self.accounts_of(part))}
+        beside = self._holding(self.accounts_of(model)) - used
+        if beside or (_CUTS.search(text) and len(self._holding(reached)) > 1):
             self.doubts.add("GL401")
+
+    def _holding(self, accounts: Accounts) -> set[int]:
+        """The optimizers that hold any of these."""
+        return {held for number in accounts if (held := self.boxes[number].held_by) is not None}
 
     def _use(self, model: Value, depth: int = 0) -> None:
         """Note which parameters a pass through the model certainly uses."""
