@@ -37,6 +37,7 @@ BEYOND = {
     "GL308_amp_context_manager",
     "GL401_phase_helper_clears_own",
     "GL404_first_optimizer_only",
+    "GL404_lightning_second_optimizer",
     "GL404_sac_temperature_idle",
     "GL502_exit_stack",
     "GL502_forward_inside_no_sync",

@@ -20,7 +20,7 @@ from gradledger.rules.finding import Fix
 
 
 class ReduceTheLast(Repairer):
-    """Leaves `no_sync()` where the step's guard is true."""
+    """Leaves `no_sync()` where the step's guard is true, and enters it where it is not."""
 
     code = "GL502"
 
@@ -31,8 +31,9 @@ class ReduceTheLast(Repairer):
         if step is None or backward is None:
             return
         description = "reduce at the last micro-batch of each window"
+        branch = next((a for a in program.ancestors(step) if isinstance(a, ast.If)), None)
         for around in program.ancestors(backward):
-            manager = around.items[0].context_expr if isinstance(around, ast.With) else None
+            manager = _manager(program, around)
             last = None if manager is None else _last(program, step, backward)
             match manager:
                 case ast.Call() if called(manager) == "no_sync" and last is not None:
@@ -41,10 +42,32 @@ class ReduceTheLast(Repairer):
                         description, editor.around(manager, f"{name}() if {last} else ", ""), imported
                     )
                 case ast.IfExp(orelse=ast.Call() as local) if called(local) == "no_sync":
-                    branch = next((a for a in program.ancestors(step) if isinstance(a, ast.If)), None)
-                    if branch is not None and reaches(program, branch.test, around):
+                    if branch is not None and reaches(program, branch.test, manager):
                         test = program.text_of(branch.test)
                         yield case.fix(description, editor.replace(manager.test, test))
+                case ast.IfExp(body=ast.Call() as local) if called(local) == "no_sync":
+                    test = program.text_of(manager.test)
+                    if branch is not None and program.text_of(branch.test) == test:
+                        turned = f"not {atom(manager.test, test)}"
+                        yield case.fix(description, editor.replace(manager.test, turned))
+
+
+def _manager(program: Program, around: ast.AST) -> ast.expr | None:
+    """The context that a `with` enters, also where one choice between two gave it a name."""
+    if not isinstance(around, ast.With):
+        return None
+    manager = around.items[0].context_expr
+    if not isinstance(manager, ast.Name):
+        return manager
+    name, function = manager.id, program.function(around)
+    given = [
+        node
+        for node in program.nodes
+        if isinstance(node, ast.Assign)
+        and program.function(node) is function
+        and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
+    ]
+    return given[0].value if len(given) == 1 and isinstance(given[0].value, ast.IfExp) else None
 
 
 def _last(program: Program, step: ast.Call, backward: ast.Call) -> str | None:

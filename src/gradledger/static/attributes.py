@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from gradledger.static.leaving import Leave
 from gradledger.static.parts import Parts
 from gradledger.static.reach import is_out_of_sight
-from gradledger.static.state import Leave
 from gradledger.static.values import (
     NOTHING,
     Accelerator,

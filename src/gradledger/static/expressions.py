@@ -6,8 +6,8 @@ import ast
 from typing import Any
 
 from gradledger.static.containers import Containers
+from gradledger.static.leaving import OutOfBudget
 from gradledger.static.operators import is_plain
-from gradledger.static.state import OutOfBudget
 from gradledger.static.unit import direct
 from gradledger.static.values import Bound, Function, Gradient, Instance, Scope, Tensor, Unknown, Value
 

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Callable
 
 from gradledger.static.externals import Externals
+from gradledger.static.leaving import Leave
 from gradledger.static.parsed import parse
-from gradledger.static.state import Leave
 from gradledger.static.unit import Unit
 from gradledger.static.values import External, Namespace, Scope, Value
 

@@ -8,7 +8,7 @@ from typing import Any
 from gradledger.ledger import events as ev
 from gradledger.ledger.site import Site
 from gradledger.static.changes import Changes
-from gradledger.static.state import Keeping
+from gradledger.static.turning import Keeping
 from gradledger.static.values import Tensor
 
 

@@ -9,8 +9,9 @@ from typing import Any
 
 from gradledger.ledger import events as ev
 from gradledger.static.assignments import Assignments
+from gradledger.static.leaving import Way
 from gradledger.static.scale import EPOCHS
-from gradledger.static.state import Turning, Way
+from gradledger.static.turning import Turning
 from gradledger.static.values import (
     Function,
     Instance,

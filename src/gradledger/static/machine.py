@@ -10,9 +10,10 @@ from gradledger.ledger import events as ev
 from gradledger.ledger.record import dataclass
 from gradledger.static.endings import Endings
 from gradledger.static.imports import FindModule
+from gradledger.static.leaving import Crash, Leave, OutOfBudget
 from gradledger.static.reach import turns
 from gradledger.static.scale import EPOCHS, Scale
-from gradledger.static.state import Crash, Leave, OutOfBudget, Turning
+from gradledger.static.turning import Turning
 from gradledger.static.unit import CALLED, FunctionNode, Unit
 from gradledger.static.values import (
     ClassValue,

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterable
 from typing import Any
 
+from gradledger.static.leaving import Way
 from gradledger.static.loops import Loops
 from gradledger.static.operators import is_plain
-from gradledger.static.state import Way
 from gradledger.static.values import Value
 
 

@@ -6,8 +6,8 @@ import ast
 import re
 
 from gradledger.ledger import events as ev
+from gradledger.static.leaving import Crash
 from gradledger.static.modules import Modules
-from gradledger.static.state import Crash
 from gradledger.static.values import (
     NOTHING,
     Accelerator,

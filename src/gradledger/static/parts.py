@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from gradledger.static.leaving import Way
 from gradledger.static.operators import Operators
-from gradledger.static.state import Way
 from gradledger.static.values import (
     Args,
     ClassValue,

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
-from enum import Enum
-from typing import Any, Literal
+from typing import Any
 from zlib import crc32
 
 from gradledger.ledger import events as ev
-from gradledger.ledger.record import dataclass, field
 from gradledger.ledger.site import Site
+from gradledger.static.box import Box
+from gradledger.static.leaving import OutOfBudget
 from gradledger.static.scale import Learnt, Scale
+from gradledger.static.turning import Keeping, Turning
 from gradledger.static.unit import Unit
 from gradledger.static.values import (
     NOTHING,
@@ -39,107 +40,6 @@ _NO_OUTPUT = r"(?i)^elt\(|arg|conf|cfg|param|option|setting|flag"
 """Batches, and what settings are called: neither is the output of a model."""
 
 LONGEST_LABEL = 160
-
-
-class Way(Enum):
-    """How a block was left before its end."""
-
-    BREAK = 1
-    CONTINUE = 2
-    RETURN = 3
-
-
-class OutOfBudget(Exception):
-    """The program is too large to be executed to its end."""
-
-
-class Leave(Exception):
-    """The program raised, or called exit()."""
-
-    def __init__(self, raised: Value = None) -> None:
-        super().__init__()
-        self.raised = raised
-
-
-class Crash(Leave):
-    """torch itself raised: nothing comes after."""
-
-
-@dataclass(slots=True)
-class Box:
-    """What is known about one account."""
-
-    name: str
-    opaque: bool = False
-    """The parameters are not seen being made."""
-    data: bool = False
-    """A leaf that may be data."""
-    filled: bool = False
-    """A pass has reached it before."""
-    sure: bool = False
-    """A pass through its model certainly uses it."""
-    owned: bool = False
-    """It was said which model the parameters belong to."""
-    content: Literal["none", "zero", "held", "unknown"] = "none"
-    held_by: int | None = None
-    handed_out: bool = False
-    """Something unseen was given the model: it may have frozen it."""
-    overwritten: bool = False
-    """The weights of another model were put there."""
-    by_hand: bool = False
-    """The program assigned a gradient of its own making."""
-    copied: Accounts = NOTHING
-    """The accounts of the model that this one is a copy of."""
-
-
-@dataclass(slots=True)
-class Turning:
-    """A loop that is running."""
-
-    node: ast.AST
-    number: int
-    loader: bool
-    exact: bool
-    relevant: bool
-    endless: bool = False
-    """Its turns are batches, numbers or time: fewer will do."""
-    drawn: bool = False
-    """A batch was taken and no pass has used it."""
-    outer: bool = False
-    """Another loop that matters runs inside."""
-    guarded: bool = False
-    """A counter decides which turns go on to the step."""
-    micro: bool = False
-    """Its head speaks of micro-batches."""
-    closes: bool = False
-    """No step is written inside: one that follows closes a window of its turns."""
-    tasks: bool = False
-    """Each turn has a source of its own: its losses are meant to add up."""
-    plan: int | str | None = None
-    """How many turns it will have in the program, or the label of that number."""
-    idle: bool = False
-    """A loop that matters has run inside, and no pass."""
-    length: int = 0
-    """How many turns it has in the program, once it has ended."""
-    label: str = ""
-    turn: int = 0
-    passes: int = 0
-    steps: int = 0
-
-
-@dataclass(slots=True)
-class Keeping:
-    """Losses that a variable keeps."""
-
-    site: Site
-    name: str
-    owner: Any = None
-    """What holds them; its identity must not be given to another."""
-    loop: Turning | None = None
-    """The loop in which it began to."""
-    losses: list[tuple[Tensor, int]] = field(default_factory=list)
-    """With the turn of the loop in which each was kept."""
-    whole: list[int] = field(default_factory=list)
 
 
 class State:

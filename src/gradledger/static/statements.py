@@ -8,8 +8,8 @@ from typing import Any
 
 from gradledger.ledger import events as ev
 from gradledger.static.definitions import Definitions
+from gradledger.static.leaving import Leave, OutOfBudget, Way
 from gradledger.static.reach import may_clear_around
-from gradledger.static.state import Leave, OutOfBudget, Way
 from gradledger.static.values import ClassValue, Context, External, Function, Scope, Value
 
 

@@ -6,8 +6,8 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from gradledger.ledger import events as ev
+from gradledger.static.leaving import Leave
 from gradledger.static.python_calls import BUILTINS
-from gradledger.static.state import Leave
 from gradledger.static.values import (
     NOTHING,
     Accelerator,
