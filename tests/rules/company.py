@@ -17,6 +17,7 @@ def company(script: Script) -> None:
     _clipped(script, 95)
     _scaled(script, 96)
     _replaced_in_part(script, 97)
+    _moved_by_the_program(script, 99)
     script.post(ev.ClearNotCalled(None, "opt.zero_grad"))
 
 
@@ -81,17 +82,22 @@ def _schedules(script: Script) -> None:
         92: {"kind": "StepLR"},
         93: {"kind": "StepLR"},
         94: {"horizon": 1000},
+        98: {"kind": "StepLR"},
     }
     for number, plan in plans.items():
         _opened(script, number).scheduler(830, number=number, **plan)  # type: ignore[arg-type]
         for _ in range({86: 2, 87: 1}.get(number, 0)):
             script.advance(837, number=number)  # sets it up
         for turn in range(6):
-            for _ in range(2):
+            advances = {86: 1, 87: 1, 91: 1, 92: (2, 2, 2, 2, 4, 5)[turn], 98: 1}.get(number, 2)
+            for batch in range(max(advances, 2)):
                 script.backward(832, number, loader=number)
+                if batch < advances - 1:
+                    script.advance(838, number=number, explicit=number == 93)
+                if number == 98 and not batch:
+                    script.advance(839, number=number)
             script.step(833, number, optimizer=number, windowed=True).clear(834, number, owner=number)
-            for _ in range({86: 1, 87: 1, 91: 1, 92: (2, 2, 1, 3, 4, 5)[turn]}.get(number, 2)):
-                script.advance(838, number=number, explicit=number == 93)
+            script.advance(838, number=number, explicit=number == 93)
 
 
 def _clipped(script: Script, number: int) -> None:
@@ -118,3 +124,10 @@ def _replaced_in_part(script: Script, number: int) -> None:
         script.clear(861, number, owner=number).backward(862, number)
         script.step(863, number, number + 1, optimizer=number)
     script.clear(861, number, owner=number)
+
+
+def _moved_by_the_program(script: Script, number: int) -> None:
+    _opened(script, number)
+    for _ in range(4):
+        script.clear(871, number, owner=number).backward(872, number)
+        script.post(ev.ParametersMoved(None, (number,)))

@@ -126,6 +126,12 @@ def a_refused_step_on_nothing() -> Script:
 
 
 @program
+def a_refused_step_after_the_end_of_an_epoch_was_cleared() -> Script:
+    script = Script().scaler(1).batch(3, scaled_by=1).epoch_ends()
+    return script.clear(4).refuse(5, "no-gradients")
+
+
+@program
 def stepped_on_nan() -> Script:
     script = Script()
     for number in range(6):

@@ -307,6 +307,24 @@ def test_a_leaf_that_is_updated_by_hand_is_no_input() -> None:
     script.end().only("GL102", 4)
 
 
+@pytest.mark.parametrize(("optimizer", "found"), [(None, [("GL102", 4)]), (1, [])])
+def test_the_first_of_two_losses_of_such_a_leaf_is_thrown_away(
+    optimizer: int | None, found: list[tuple[str, int]]
+) -> None:
+    script = Script(opened=False).open(1, optimizer, trainable=optimizer is not None)
+    for _ in range(4):
+        script.backward(3, wants_input=True).clear(4, owner=None, by="hand", unread=True)
+        script.backward(5, wants_input=True).step(6, optimizer=optimizer).clear(7, owner=None, by="hand")
+    assert script.end().certain == found
+
+
+def test_what_is_cleared_at_the_end_of_an_epoch_is_not_what_a_later_step_misses() -> None:
+    script = Script()
+    for _ in range(4):
+        script.batch(3).epoch_ends().clear(4).batch(3).clear(5).step(6)
+    assert [finding for finding in script.end().certain if finding[0] == "GL102"] == [("GL102", 5)]
+
+
 def test_a_pass_for_an_input_hides_no_other() -> None:
     script = Script()
     for _ in range(4):

@@ -74,6 +74,13 @@ def test_of_a_partial_sum_that_still_carries_the_scale_the_worse_is_told() -> No
     script.end().only("GL301", 4)
 
 
+def test_a_clip_of_scaled_gradients_hides_no_later_one() -> None:
+    script = Script().scaler(1)
+    for _ in range(3):
+        script.batch(3, scaled_by=1).clip(4).unscale(5).clip(6).batch(3).step(7, windowed=True).clear(8)
+    assert ("GL307", 6) in script.end().certain
+
+
 def test_clipping_before_the_first_is_another_mistake() -> None:
     script = Script()
     for _ in range(3):

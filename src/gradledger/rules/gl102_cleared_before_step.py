@@ -74,10 +74,10 @@ def _found(books: Books, number: int | None, book: OptimizerBook) -> Iterator[tu
     )
     for window, tally in book.windows.items():
         kept = {posting.site for posting in window.postings()}
-        # A step that finds nothing was meant for whatever was cleared, also if an epoch had ended by then.
         empty = window.empty
-        found = list(wasted(window.accounts, tails=empty, leaves=window.step.optimizer is None))
-        # Nor was a pass meant for an input alone, if the step is left with nothing else.
+        found = list(wasted(window.accounts, leaves=window.step.optimizer is None))
+        # A step that is left with nothing else was meant for whatever was cleared: also if an epoch had ended
+        # by then, and also if the pass was one for an input.
         for lost in found or (wasted(window.accounts, tails=True, leaves=True) if empty else ()):
             if empty:
                 yield window, lost, tally
