@@ -260,6 +260,7 @@ WRONG = {
     "glossary flux capacitor": 'no "flux capacitor"',
     "repair 1 a b": "at most one file",
     "repair 1 no/such/folder/x.py": "cannot write",
+    "repair 1 .": "is a folder",
     "GL999": "no lesson explains GL999",
     "--web read": "takes nothing else",
     "--web --reset": "takes nothing else",
@@ -320,6 +321,18 @@ def test_a_script_of_the_reader_that_does_not_run_is_judged_with_its_error(piped
     assert status == 1
     assert "cannot read it: line 1" in out
     assert "Not yet." in out
+
+
+def test_what_was_mended_stays_mended_whatever_is_tried_afterwards(piped, tmp_path: Path) -> None:
+    kept = tmp_path / "data" / "learn.json"
+    kept.parent.mkdir()
+    mended = {"version": 1, "repairs": {"l01": {"path": str(tmp_path / "first.py"), "done": True}}}
+    kept.write_text(json.dumps(mended), encoding="utf-8")
+    (tmp_path / "second.py").write_text("def (\n", encoding="utf-8")
+    assert piped("repair", "1", "second.py")[0] == 1
+    assert piped("repair", "1", "third.py")[0] == 0  # handed out anew
+    now = json.loads(kept.read_text(encoding="utf-8"))["repairs"]["l01"]
+    assert now == {"path": str(tmp_path / "third.py"), "done": True}
 
 
 @pytest.mark.parametrize("words", [["--help"], [], ["quiz", "1"], ["recall"], ["glossary"], ["repair", "2"]])
