@@ -150,6 +150,28 @@ def test_nine_ways_by_keyboard_in_80_columns_without_colours(tmp_path: Path) -> 
     assert kept["repairs"]["l01"]["done"] is True
 
 
+def test_back_goes_further_back_each_time_and_asks_nothing_twice(tmp_path: Path) -> None:
+    with Terminal("learn", "read", "1", cwd=tmp_path, NO_COLOR="1") as screen:
+        screen.until(ON)
+        screen.type("")
+        screen.until("By how many h does the loss", ANSWER)
+        screen.type("8")
+        screen.until("Right: you said 8", ON)
+        screen.until(ON)
+        screen.type("")
+        screen.until("Do not believe it", ANSWER)
+        screen.until(ANSWER)
+        screen.type("12")
+        screen.until("Right: you said 12")
+        screen.until(ON)
+        for earlier in ("By hand it is the chain rule", "> One weight, one bias", "Before we can keep books"):
+            screen.type("b")
+            screen.until(earlier)
+            assert screen.until(ON, ANSWER) == ON
+        screen.type("q")
+        assert screen.end() == 0
+
+
 def test_a_new_process_knows_what_was_done_and_ctrl_d_leaves(tmp_path: Path) -> None:
     place = {"part": 2, "parts": 9, "done": False}
     (tmp_path / "data").mkdir()
