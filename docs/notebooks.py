@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 
 from gradledger.lessons.catalogue import lesson as lesson_named
-from gradledger.lessons.experiment_source import FILE, exhibits
+from gradledger.lessons.experiment_source import FILE, exhibits, first_used
 from gradledger.lessons.lesson import Lesson, Plot, Predict, Prose, Run
 
 FOLDER = Path(__file__).with_name("notebooks")
@@ -26,6 +26,7 @@ def notebook(lesson: Lesson) -> str:
     """The notebook of one lesson, the same bytes each time."""
     cells = [_text(_head(lesson)), _code(_setting(lesson))]
     shown = exhibits(lesson.folder)
+    beside = first_used(lesson.folder, [part.name for part in lesson.parts if isinstance(part, Run)])
     found = _found(lesson)
     for part in lesson.parts:
         match part:
@@ -35,6 +36,7 @@ def notebook(lesson: Lesson) -> str:
                 cells.append(_text(f"**Say it first:** {question}"))
             case Run(name=name):
                 source = f'{shown[name].source}\n\nshown["{name}"] = {found[name]}'
+                cells += map(_code, beside[name].values())
                 cells += [_text(f"*{shown[name].about}*"), _code(source)]
             case Plot(name=name, key=key, title=title, x_label=x_label, y_label=y_label):
                 words = ", ".join(map(_quoted, (name, key, title, x_label, y_label)))
@@ -63,18 +65,20 @@ def _head(lesson: Lesson) -> str:
 
 
 def _setting(lesson: Lesson) -> str:
-    """The imports of the experiment, and the names of it that its exhibits use."""
+    """The imports of the experiment, and its constants that the cells use."""
     text = (lesson.folder / FILE).read_text(encoding="utf-8")
     tree = ast.parse(text)
     imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    names = [part.name for part in lesson.parts if isinstance(part, Run)]
+    beside = {one for used in first_used(lesson.folder, names).values() for one in used}
     used = {
         name.id
         for node in tree.body
-        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name in beside.union(names)
         for name in ast.walk(node)
         if isinstance(name, ast.Name)
     }
-    own = sorted(used & _defined(tree))
+    own = sorted(used & _constants(tree))
     lines = [_source(text, node) for node in imports if _needed(node, used)]
     lines += [
         "",
@@ -109,13 +113,11 @@ def _needed(node: ast.Import | ast.ImportFrom, used: set[str]) -> bool:
     return any((name.asname or name.name).partition(".")[0] in used for name in node.names)
 
 
-def _defined(tree: ast.Module) -> set[str]:
-    """What the module itself defines."""
+def _constants(tree: ast.Module) -> set[str]:
+    """What the module itself assigns."""
     names = set()
     for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            names.add(node.name)
-        elif isinstance(node, ast.Assign):
+        if isinstance(node, ast.Assign):
             names |= {
                 one.id for target in node.targets for one in ast.walk(target) if isinstance(one, ast.Name)
             }

@@ -10,12 +10,14 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from mkdocs.structure.files import File, Files
 
 from gradledger.lessons.catalogue import glossary, lessons, myths
 from gradledger.lessons.exhibit import Exhibit, run_exhibit
+from gradledger.lessons.experiment_source import first_used
 from gradledger.lessons.lesson import Lesson, Part, Plot, Predict, Prose, Run
 from gradledger.lessons.playground.pages.figure import figure
 
@@ -85,7 +87,9 @@ def _told(parts: Iterable[Part], folder: Path) -> Iterator[str]:
     if QUICK:
         yield from (re.sub(r"\{[^{}]*\}", "…", part.text) for part in parts if isinstance(part, Prose))
         return
+    parts = tuple(parts)
     ran: dict[str, Exhibit] = {}
+    beside = first_used(folder, [part.name for part in parts if isinstance(part, Run)])
 
     def exhibit(name: str) -> Exhibit:
         if name not in ran:
@@ -101,6 +105,9 @@ def _told(parts: Iterable[Part], folder: Path) -> Iterator[str]:
             case Run():
                 shown = exhibit(part.name)
                 yield f"\n```python\n{shown.source.rstrip()}\n```\n"
+                for name, source in beside[part.name].items():
+                    folded = indent(f"```python\n{source}\n```", "    ")
+                    yield f'\n??? note "where {name}"\n\n{folded}\n'
                 if shown.printed.strip():
                     yield f"```text\n{shown.printed.rstrip()}\n```\n"
             case Predict():

@@ -18,5 +18,5 @@ for set_to_none in (True, False):
         loss = nn.functional.mse_loss(model(x), y)
         loss.backward()
         for name, parameter in model.named_parameters():
-            print(f"    {name}.grad = {parameter.grad.flatten().tolist()}")
+            print(f"    {name}.grad =", [round(g, 4) for g in parameter.grad.flatten().tolist()])
         optimizer.step()

@@ -15,5 +15,5 @@ for iteration in range(4):
     loss.backward()
     print(f"iteration {iteration}: loss {loss.item():.4f}")
     for name, parameter in model.named_parameters():
-        print(f"  {name}.grad = {parameter.grad.flatten().tolist()}")
+        print(f"  {name}.grad =", [round(g, 4) for g in parameter.grad.flatten().tolist()])
     optimizer.step()

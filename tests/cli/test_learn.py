@@ -150,6 +150,28 @@ def test_nine_ways_by_keyboard_in_80_columns_without_colours(tmp_path: Path) -> 
     assert kept["repairs"]["l01"]["done"] is True
 
 
+def test_back_goes_further_back_each_time_and_asks_nothing_twice(tmp_path: Path) -> None:
+    with Terminal("learn", "read", "1", cwd=tmp_path, NO_COLOR="1") as screen:
+        screen.until(ON)
+        screen.type("")
+        screen.until("By how many h does the loss", ANSWER)
+        screen.type("8")
+        screen.until("Right: you said 8", ON)
+        screen.until(ON)
+        screen.type("")
+        screen.until("Do not believe it", ANSWER)
+        screen.until(ANSWER)
+        screen.type("12")
+        screen.until("Right: you said 12")
+        screen.until(ON)
+        for earlier in ("By hand it is the chain rule", "> One weight, one bias", "Before we can keep books"):
+            screen.type("b")
+            screen.until(earlier)
+            assert screen.until(ON, ANSWER) == ON
+        screen.type("q")
+        assert screen.end() == 0
+
+
 def test_a_new_process_knows_what_was_done_and_ctrl_d_leaves(tmp_path: Path) -> None:
     place = {"part": 2, "parts": 9, "done": False}
     (tmp_path / "data").mkdir()
@@ -260,6 +282,7 @@ WRONG = {
     "glossary flux capacitor": 'no "flux capacitor"',
     "repair 1 a b": "at most one file",
     "repair 1 no/such/folder/x.py": "cannot write",
+    "repair 1 .": "is a folder",
     "GL999": "no lesson explains GL999",
     "--web read": "takes nothing else",
     "--web --reset": "takes nothing else",
@@ -320,6 +343,18 @@ def test_a_script_of_the_reader_that_does_not_run_is_judged_with_its_error(piped
     assert status == 1
     assert "cannot read it: line 1" in out
     assert "Not yet." in out
+
+
+def test_what_was_mended_stays_mended_whatever_is_tried_afterwards(piped, tmp_path: Path) -> None:
+    kept = tmp_path / "data" / "learn.json"
+    kept.parent.mkdir()
+    mended = {"version": 1, "repairs": {"l01": {"path": str(tmp_path / "first.py"), "done": True}}}
+    kept.write_text(json.dumps(mended), encoding="utf-8")
+    (tmp_path / "second.py").write_text("def (\n", encoding="utf-8")
+    assert piped("repair", "1", "second.py")[0] == 1
+    assert piped("repair", "1", "third.py")[0] == 0  # handed out anew
+    now = json.loads(kept.read_text(encoding="utf-8"))["repairs"]["l01"]
+    assert now == {"path": str(tmp_path / "third.py"), "done": True}
 
 
 @pytest.mark.parametrize("words", [["--help"], [], ["quiz", "1"], ["recall"], ["glossary"], ["repair", "2"]])

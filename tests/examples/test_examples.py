@@ -78,7 +78,7 @@ def test_gradients_add_up_without_clearing_and_not_with_it(capsys: pytest.Captur
     with_it, without = (list(map(float, seen[name])) for name in ("with_clearing", "without_clearing"))
     assert with_it[:1] == without[:1]
     # Both stand at the same weights after the first step, so the second pass adds the same gradient.
-    assert without[1] == pytest.approx(with_it[0] + with_it[1], rel=1e-5)
+    assert without[1] == pytest.approx(with_it[0] + with_it[1], abs=2e-4)  # four decimals are shown
 
 
 @pytest.mark.slow

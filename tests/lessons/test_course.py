@@ -11,7 +11,7 @@ import pytest
 
 from gradledger.lessons.catalogue import glossary, lessons, myths
 from gradledger.lessons.exhibit import Exhibit, run_exhibit
-from gradledger.lessons.experiment_source import exhibits
+from gradledger.lessons.experiment_source import exhibits, first_used
 from gradledger.lessons.lesson import Lesson, Myth, Plot, Predict, Prose, Run
 from gradledger.lessons.linking import lessons_about
 from gradledger.lessons.quiz import Question, questions
@@ -70,12 +70,18 @@ def assert_text_uses(part: Lesson | Myth, found: Mapping[str, Exhibit]) -> None:
 
 def assert_fits_80_columns(part: Lesson | Myth, found: Mapping[str, Exhibit], facts: StreamFacts) -> None:
     lines: list[str] = []
+    beside = first_used(part.folder, [piece.name for piece in part.parts if isinstance(piece, Run)])
     for piece in part.parts:
         match piece:
             case Prose():
                 lines += [line for block in markdown_blocks(piece.filled(found), facts) for line in block]
             case Run(name=name):
-                lines += [line for block in exhibit_blocks(found[name], facts) for line in block]
+                assert all(len(line) <= 78 for one in beside[name].values() for line in one.splitlines()), (
+                    name
+                )
+                lines += [
+                    line for block in exhibit_blocks(found[name], facts, beside[name]) for line in block
+                ]
             case Plot(name=name, key=key, title=title, x_label=x, y_label=y):
                 lines += figure_lines(found[name].values[key], title, x, y, facts)
     assert [line for line in lines if cells(line) > 80] == []

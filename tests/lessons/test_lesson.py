@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from gradledger.lessons.exhibit import run_exhibit
+from gradledger.lessons.experiment_source import first_used
 from gradledger.lessons.fault import CourseError
 from gradledger.lessons.lesson import Plot, Predict, Prose, Run, read_lesson, read_myth
 from gradledger.lessons.quiz import questions
@@ -39,6 +40,19 @@ def test_exhibit_shows_its_body_only(tmp_path: Path) -> None:
     assert exhibit.source == 'total = _scaffold() + 2.0  # two and two\nprint("total", total)'
     assert exhibit.printed == "total 4.0\n"
     assert exhibit.values == {"total": 4.0, "each": [2.0, 2.0], "even": True}
+
+
+def test_scaffolding_is_told_with_the_exhibit_that_uses_it_first(tmp_path: Path) -> None:
+    folder = lesson_folder(tmp_path)
+    text = (folder / "experiment.py").read_text(encoding="utf-8")
+    more = text[text.index("def sums") :].replace("def sums", "def again").replace("_scaffold()", "_outer()")
+    text += f"\n\n@cache\ndef _outer():\n    return _scaffold()\n\n\n{more}"
+    (folder / "experiment.py").write_text(text, encoding="utf-8")
+    scaffold, outer = "def _scaffold():\n    return HIDDEN", "@cache\ndef _outer():\n    return _scaffold()"
+    there = first_used(folder, ["sums", "again"])
+    assert there == {"sums": {"_scaffold": scaffold}, "again": {"_outer": outer}}
+    back = first_used(folder, ["again", "sums"])
+    assert back == {"again": {"_scaffold": scaffold, "_outer": outer}, "sums": {}}
 
 
 def test_questions(tmp_path: Path) -> None:

@@ -232,6 +232,22 @@ def test_the_labels_of_a_curve_stand_inside_its_frame(opened) -> None:
     assert outside == []
 
 
+def test_curves_of_a_loop_with_two_passes_in_a_batch_fill_their_frames(opened) -> None:
+    page = opened("playground")
+    page.click(".presets >> text=GAN leak")
+    page.wait_for_selector("#findings >> text=GL401", timeout=90_000)
+    shown(page)
+    ends = page.evaluate("""() => [...document.querySelectorAll(".plot > svg")].map((svg) => {
+        const frame = +svg.querySelector("line").getAttribute("x2");
+        const dots = [...svg.querySelectorAll("circle")].map((dot) => +dot.getAttribute("cx"));
+        return Math.max(...dots) / frame; })""")
+    assert len(ends) == 4
+    assert min(ends) > 0.99
+    assert max(ends) < 1.01
+    assert "batch 24" in page.text_content(".plot > svg")
+    assert "micro-batch" not in page.text_content(".plot > svg")
+
+
 def test_settings_change_the_run(opened) -> None:
     page = opened("playground")
     page.select_option("#set-sizes", "uneven")

@@ -203,6 +203,27 @@ def test_a_loop_that_cannot_run_is_explained(setup: Setup, kind: str, line: str,
     assert result["distance"] is None
 
 
+@pytest.mark.parametrize(
+    ("setup", "unit"),
+    [
+        (RIGHT, "micro-batch"),
+        (PRESETS[-1].setup, "batch"),  # two passes in a batch
+        (
+            replace(RIGHT, lanes=lanes(batch="forward loss backward backward", window_end="step zero")),
+            "batch",
+        ),
+    ],
+    ids=["right", "two losses", "stops"],
+)
+def test_curves_are_drawn_over_the_batches_of_both_loops(setup: Setup, unit: str) -> None:
+    drawn = trial(setup)["ledger"]["curves"]
+    assert (drawn["end"], drawn["unit"]) == (setup.batches * setup.epochs, unit)
+    assert drawn["epochs"] == [setup.batches]
+    ends = {name: row["points"][-1][0] for name, row in drawn["series"].items() if row["points"]}
+    assert ends["loss the right loop"] == drawn["end"]
+    assert max(ends.values()) <= drawn["end"]
+
+
 def test_what_no_rule_speaks_of_is_still_told() -> None:
     result = trial(replace(RIGHT, batches=10))
     assert result["findings"] == []

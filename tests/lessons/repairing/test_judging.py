@@ -76,6 +76,17 @@ def test_what_is_still_wrong_is_said(tmp_path: Path, old: str, new: str, said: s
     assert said in verdict.weights + verdict.crashed
 
 
+def test_right_weights_without_training_are_not_good(tmp_path: Path) -> None:
+    loaded = BROKEN[: BROKEN.index("for epoch")] + (
+        "from gradledger.lessons.course.l07_once_per_window.experiment import _reference\n"
+        "model.load_state_dict(_reference())\n"
+    )
+    verdict = judged_here(loaded, tmp_path)
+    assert (verdict.check, verdict.run, verdict.crashed, verdict.weights) == ((), (), "", "")
+    assert "no backward() was seen" in verdict.idle
+    assert not verdict.good
+
+
 def test_what_is_no_python_is_not_run(tmp_path: Path) -> None:
     script = tmp_path / "mine.py"
     script.write_text("import torch\nfor x in\n", encoding="utf-8")

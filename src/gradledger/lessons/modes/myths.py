@@ -8,7 +8,7 @@ from gradledger.ledger.record import replace
 from gradledger.lessons import catalogue
 from gradledger.lessons.lesson import Myth, Plot, Prose, Run
 from gradledger.lessons.progress.state import Score
-from gradledger.lessons.reading.exhibits import Exhibits, exhibit_blocks
+from gradledger.lessons.reading.exhibits import Exhibits
 from gradledger.lessons.reading.figure import figure_lines
 from gradledger.lessons.reading.markdown import markdown_blocks, prose
 from gradledger.lessons.reading.reader import Reader
@@ -44,14 +44,14 @@ def _judge(reader: Reader, myth: Myth) -> None:
     if screen.interactive:
         said = screen.choose("Is it true (yes or no)?", ("yes", "no", "y", "n")).startswith("y")
         screen.show()
-    exhibits = Exhibits(myth.folder, screen)
+    exhibits = Exhibits(myth.folder, screen, ("decide",))
     shown = any(isinstance(part, Run) and part.name == "decide" for part in myth.parts)
     for part in myth.parts if shown else (Run("decide", 1), *myth.parts):
         match part:
             case Prose():
                 blocks = markdown_blocks(part.filled(exhibits), facts)
             case Run(name=name):
-                blocks = exhibit_blocks(exhibits[name], facts)
+                blocks = exhibits.blocks(name)
             case Plot(name=name, key=key, title=title, x_label=x_label, y_label=y_label):
                 blocks = [figure_lines(exhibits[name].values[key], title, x_label, y_label, facts)]
             case _:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gradledger.ledger.record import replace
 from gradledger.lessons.lesson import Predict
 from gradledger.lessons.progress.state import Score
-from gradledger.lessons.reading.exhibits import Exhibits, exhibit_blocks
+from gradledger.lessons.reading.exhibits import Exhibits
 from gradledger.lessons.reading.predicting import question_lines, said, verdict
 from gradledger.lessons.reading.reader import Reader, one_lesson
 
@@ -20,8 +20,8 @@ def run(reader: Reader, words: Sequence[str]) -> int:
     """Ask every prediction of a lesson; without a terminal, show them with their answers."""
     lesson = one_lesson(words, "predict 2")
     screen = reader.screen
-    exhibits = Exhibits(lesson.folder, screen)
     parts = [part for part in lesson.parts if isinstance(part, Predict)]
+    exhibits = Exhibits(lesson.folder, screen, [part.name for part in parts])
     if not parts:
         screen.show(f"Lesson {lesson.number} asks for no predictions.")
         return 0
@@ -30,7 +30,7 @@ def run(reader: Reader, words: Sequence[str]) -> int:
         screen.show([f"Prediction {number} of {len(parts)}", *question_lines(part, screen)])
         answer = said(part, exhibits, screen) if screen.interactive else None
         screen.show()
-        for block in exhibit_blocks(exhibits[part.name], screen.facts):
+        for block in exhibits.blocks(part.name):
             screen.show([*block, ""])
         right += verdict(part, answer, exhibits, screen)
         screen.show()

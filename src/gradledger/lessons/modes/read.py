@@ -8,7 +8,7 @@ from gradledger.ledger.record import replace
 from gradledger.lessons import catalogue
 from gradledger.lessons.lesson import Lesson, Part, Plot, Predict, Prose, Run
 from gradledger.lessons.progress.state import Place, Progress
-from gradledger.lessons.reading.exhibits import Exhibits, exhibit_blocks
+from gradledger.lessons.reading.exhibits import Exhibits
 from gradledger.lessons.reading.figure import figure_lines
 from gradledger.lessons.reading.markdown import markdown_blocks, prose
 from gradledger.lessons.reading.predicting import question_lines, said, verdict
@@ -44,9 +44,14 @@ class _Reading:
         self._reader = reader
         self._screen = reader.screen
         self._lesson = lesson
-        self._exhibits = Exhibits(lesson.folder, reader.screen)
+        order = [part.name for part in lesson.parts if isinstance(part, Run)]
+        self._exhibits = Exhibits(lesson.folder, reader.screen, order)
         self._said: dict[str, list[tuple[Predict, float | None]]] = {}
         """Predictions that wait for their exhibit."""
+        self._revealed: set[str] = set()
+        """Exhibits that were shown: on the way back nothing is left to predict of them."""
+        self._top = 0
+        """The part that the present screen began with."""
 
     def at_once(self) -> None:
         """Everything, nothing asked."""
@@ -59,7 +64,7 @@ class _Reading:
 
     def by_and_by(self) -> None:
         """A screen at a time; each part that was reached is kept."""
-        number = self._begin()
+        number = self._top = self._begin()
         self._screen.show(self._head())
         parts = self._lesson.parts
         while number < len(parts):
@@ -86,20 +91,30 @@ class _Reading:
         part = self._lesson.parts[number]
         if isinstance(part, Predict):
             self._screen.show(question_lines(part, self._screen))
-            self._said.setdefault(part.name, []).append((part, said(part, self._exhibits, self._screen)))
+            if part.name not in self._revealed:
+                self._said.setdefault(part.name, []).append((part, said(part, self._exhibits, self._screen)))
+                self._top = number + 1
             self._screen.show()
             return number + 1
         for block in self._blocks(part):
             if not self._screen.fits(len(block) + 1):
                 answer = self._screen.choose("-- Enter: on   b: back   q: stop --", ("b",), otherwise="on")
                 if answer == "b":
-                    return max(0, number - 1)
+                    number = self._top = self._before(self._top)
+                    return number
+                self._top = number
             self._screen.show([*block, ""])
         if isinstance(part, Run):
+            self._revealed.add(part.name)
             for asked, answer_given in self._said.pop(part.name, ()):
                 verdict(asked, answer_given, self._exhibits, self._screen)
                 self._screen.show()
         return number + 1
+
+    def _before(self, top: int) -> int:
+        """The part to go back to from a screen that began with this one: no question, which is soon read."""
+        earlier = range(top - 1, -1, -1)
+        return next((at for at in earlier if not isinstance(self._lesson.parts[at], Predict)), 0)
 
     def _blocks(self, part: Part) -> list[list[str]]:
         facts = self._screen.facts
@@ -107,7 +122,7 @@ class _Reading:
             case Prose():
                 return markdown_blocks(part.filled(self._exhibits), facts)
             case Run(name=name):
-                return exhibit_blocks(self._exhibits[name], facts)
+                return self._exhibits.blocks(name)
             case Plot(name=name, key=key, title=title, x_label=x_label, y_label=y_label):
                 value = self._exhibits[name].values[key]
                 return [figure_lines(value, title, x_label, y_label, facts)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gradledger.ledger.record import replace
 from gradledger.lessons.lesson import Lesson
-from gradledger.lessons.progress.state import Exercise
+from gradledger.lessons.progress.state import Exercise, Progress
 from gradledger.lessons.reading.markdown import prose
 from gradledger.lessons.reading.reader import Reader, one_lesson
 from gradledger.lessons.refusal import Refusal, need_torch
@@ -26,6 +26,8 @@ def run(reader: Reader, words: Sequence[str]) -> int:
     if len(words) > 2:
         raise Refusal("repair takes a lesson and at most one file: gradledger learn repair 7 my_copy.py")
     path = _path(reader, lesson, words[1] if len(words) == 2 else None)
+    if path.is_dir():
+        raise Refusal(f"{path} is a folder; name the script in it")
     if not path.exists():
         _hand_out(lesson, path)
         _keep(reader, lesson, path, done=False)
@@ -63,8 +65,14 @@ def _hand_out(lesson: Lesson, path: Path) -> None:
 
 
 def _keep(reader: Reader, lesson: Lesson, path: Path, *, done: bool) -> None:
-    exercise = Exercise(str(path.absolute()), done)
-    reader.store.change(lambda p: replace(p, repairs={**p.repairs, lesson.id: exercise}))
+    """Remember where the script lies; what was once mended stays mended, whatever is tried afterwards."""
+
+    def change(progress: Progress) -> Progress:
+        known = progress.repairs.get(lesson.id)
+        exercise = Exercise(str(path.absolute()), done or (known is not None and known.done))
+        return replace(progress, repairs={**progress.repairs, lesson.id: exercise})
+
+    reader.store.change(change)
 
 
 def _task(lesson: Lesson, path: Path, reader: Reader) -> list[str]:
@@ -89,7 +97,10 @@ def _told(verdict: Verdict, lesson: Lesson, path: Path, reader: Reader) -> list[
         lines = _row("reading it", f"cannot read it: {verdict.unreadable}", reader, good=False)
     else:
         lines = _judge("reading it", verdict.check, path, reader)
-        lines += _judge("running it", verdict.run, path, reader) if verdict.run or not verdict.crashed else []
+        if verdict.run or not (verdict.crashed or verdict.idle):
+            lines += _judge("running it", verdict.run, path, reader)
+        if verdict.idle:
+            lines += _row("running it", verdict.idle, reader, good=False)
         if verdict.crashed:
             lines += _row("running it", f"it did not run to its end: {verdict.crashed}", reader, good=False)
         elif verdict.weights:
@@ -98,11 +109,12 @@ def _told(verdict: Verdict, lesson: Lesson, path: Path, reader: Reader) -> list[
             text = f"those of the arithmetic, up to {verdict.distance:.0e} of their length"
             lines += _row("its weights", text, reader, good=True)
     if verdict.good:
-        return [*lines, "", facts.paint("Mended: nothing is left to find.", "good")]
+        mended = facts.paint("Mended: nothing is left to find.", "good")
+        return [*lines, "", mended, f"  gradledger learn quiz {lesson.number}"]
     codes = dict.fromkeys(found.code for found in (*verdict.check, *verdict.run))
     lines += ["", facts.paint("Not yet.", "error")]
     lines += [f"  gradledger explain {code}" for code in codes]
-    if not codes and verdict.weights:
+    if not codes and verdict.weights and not verdict.idle:
         lines += prose(_OTHERWISE, facts, first="  ")
     return [*lines, f"  gradledger learn read {lesson.number}"]
 

@@ -19,6 +19,7 @@ from gradledger.report.page.ledger_data import ledger_data, ordered
 from gradledger.report.page.verdict import judged
 from gradledger.report.replay.retelling import retold
 from gradledger.rules.finding import Finding
+from gradledger.story.told import Story
 
 NAME = "train.py"
 
@@ -37,12 +38,7 @@ def trial(setup: Setup) -> dict[str, object]:
         page = ledger_data(told, findings, places)
         shown = _shown(findings, places, written, str(folder))
     apart = distance(mine, best)
-    story = told.story
-    drawn: dict[str, object] = {
-        "series": curves(mine, best),
-        "skips": list(story.skips),
-        "epochs": list(story.epoch_ends),
-    }
+    drawn = {"series": curves(mine, best), **_axis(setup, told.story)}
     return {
         "query": query(setup),
         "program": written.text,
@@ -65,6 +61,19 @@ def _ran(folder: Path, written: Program, save: Path | None = None) -> Ran:
     path = folder / NAME
     path.write_text(written.text, encoding="utf-8")
     return run(path, save)
+
+
+def _axis(setup: Setup, story: Story) -> dict[str, object]:
+    """What the curves are drawn over: the batches of both loops, however many passes each had."""
+    batches, passes = setup.epochs * setup.batches, story.passes
+    same = passes == batches
+    return {
+        "end": batches,
+        "unit": "micro-batch" if same else "batch",
+        "epochs": [setup.batches * epoch for epoch in range(1, setup.epochs)],
+        "skips": list(story.skips) if same else [],
+        "steps": same,
+    }
 
 
 def _shown(

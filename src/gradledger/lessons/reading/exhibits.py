@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from gradledger.lessons.exhibit import Exhibit, run_exhibit
-from gradledger.lessons.experiment_source import exhibits
+from gradledger.lessons.experiment_source import exhibits, first_used
 from gradledger.lessons.fault import CourseError
 from gradledger.lessons.reading.code import code_lines
 from gradledger.lessons.reading.markdown import prose
@@ -20,8 +20,9 @@ from gradledger.report.style import StreamFacts
 class Exhibits(Mapping[str, Exhibit]):
     """The exhibits of one folder by name; each runs once, in front of the reader."""
 
-    def __init__(self, folder: Path, screen: Screen) -> None:
+    def __init__(self, folder: Path, screen: Screen, order: Sequence[str] = ()) -> None:
         self._folder = folder
+        self._beside = first_used(folder, order)
         self._screen = screen
         self._run: dict[str, Exhibit] = {}
         self._names = tuple(exhibits(folder))
@@ -44,6 +45,10 @@ class Exhibits(Mapping[str, Exhibit]):
     def __len__(self) -> int:
         return len(self._names)
 
+    def blocks(self, name: str) -> list[list[str]]:
+        """Its lines, with the scaffolding that it is the first to use."""
+        return exhibit_blocks(self[name], self._screen.facts, self._beside.get(name, {}))
+
     def _result(self, name: str) -> Exhibit:
         try:
             return run_exhibit(self._folder, name)
@@ -56,10 +61,14 @@ class Exhibits(Mapping[str, Exhibit]):
             ) from error
 
 
-def exhibit_blocks(exhibit: Exhibit, facts: StreamFacts) -> list[list[str]]:
-    """Its sentence and source, then what it printed."""
+def exhibit_blocks(exhibit: Exhibit, facts: StreamFacts, beside: Mapping[str, str]) -> list[list[str]]:
+    """Its sentence and source, then the scaffolding around it, then what it printed."""
     head = prose(exhibit.about, facts, first="> ", rest="  ")
     blocks = [[*head, "", *code_lines(exhibit.source, "python", facts)]]
+    word = "where"
+    for source in beside.values():
+        blocks.append([facts.paint(word, "quiet"), *code_lines(source, "python", facts)])
+        word = "and"
     if exhibit.printed.strip():
         room = facts.width - 2
         bar = facts.paint(facts.bar, "quiet")

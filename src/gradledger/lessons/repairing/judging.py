@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable
@@ -12,6 +11,7 @@ from typing import Any
 
 from gradledger.checking.tree import check_paths
 from gradledger.ledger.record import dataclass, field_names
+from gradledger.lessons.repairing.running import ran
 from gradledger.rules.finding import Certainty, Finding
 
 CLOSE = 1e-4
@@ -40,6 +40,8 @@ class Verdict:
     """Why the script could not even be read."""
     crashed: str = ""
     """Why it did not run to its end."""
+    idle: str = ""
+    """Why its run says nothing about training."""
     weights: str = ""
     """What is wrong with the weights."""
     distance: float | None = None
@@ -47,7 +49,7 @@ class Verdict:
     @property
     def good(self) -> bool:
         """Whether nothing is left to mend."""
-        return not (self.check or self.run or self.unreadable or self.crashed or self.weights)
+        return not (self.check or self.run or self.unreadable or self.crashed or self.idle or self.weights)
 
 
 def judged(script: Path, folder: Path, patience: float = PATIENCE) -> Verdict:
@@ -59,22 +61,14 @@ def judged(script: Path, folder: Path, patience: float = PATIENCE) -> Verdict:
         result = Path(place) / "result.json"
         command = [sys.executable, "-m", "gradledger.lessons.repairing.worker"]
         command += [str(script.absolute()), str(folder), str(result)]
-        try:
-            done = subprocess.run(
-                command,
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=patience,
-                stdin=subprocess.DEVNULL,
-            )
-        except subprocess.TimeoutExpired:
+        status, stderr = ran(command, patience)
+        if status is None:
             return Verdict(
                 check, crashed=f"it was still running after {patience:.0f} seconds and was stopped"
             )
         if not result.exists():
-            return Verdict(check, crashed=_last(done.stderr) or f"it ended with status {done.returncode}")
-        return concluded(check, json.loads(result.read_text(encoding="utf-8")), done.stderr)
+            return Verdict(check, crashed=_last(stderr) or f"it ended with status {status}")
+        return concluded(check, json.loads(result.read_text(encoding="utf-8")), stderr)
 
 
 def checked(script: Path) -> tuple[tuple[Found, ...], str]:
@@ -104,16 +98,17 @@ def concluded(check: tuple[Found, ...], told: dict[str, Any], stderr: str) -> Ve
     run = tuple(Found(**one) for one in told["findings"])
     if told["status"]:
         return Verdict(check, run, crashed=_last(stderr) or f"it ended with status {told['status']}")
+    idle = "" if told["backwards"] else "no backward() was seen: there is no training to judge"
     weights = told["weights"]
     if "problem" in weights:
-        return Verdict(check, run, weights=weights["problem"])
+        return Verdict(check, run, idle=idle, weights=weights["problem"])
     whole = float(weights["whole"])
     if whole <= CLOSE:
-        return Verdict(check, run, distance=whole)
+        return Verdict(check, run, idle=idle, distance=whole)
     name, worst = max(weights["each"].items(), key=lambda item: item[1])
     text = f"they are {_share(whole)} away from the weights that the arithmetic gives"
     text += f" (the farthest: {name}, {_share(worst)})"
-    return Verdict(check, run, weights=text, distance=whole)
+    return Verdict(check, run, idle=idle, weights=text, distance=whole)
 
 
 def _share(distance: float) -> str:

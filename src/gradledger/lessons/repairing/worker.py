@@ -27,6 +27,7 @@ def main(arguments: list[str]) -> int:
         told = {
             "status": status,
             "findings": [as_table(found) for found in findings_of(answer.findings)],
+            "backwards": answer.checked.backwards,
             "weights": None if status else _weights(Path(folder)),
         }
         Path(result).write_text(json.dumps(told), encoding="utf-8")

@@ -56,17 +56,18 @@ const plotted = (plot, box) => {
   // Asked for once: around its own ends there would be other round numbers, outside the frame.
   const even = log || plot.format, ticks = even ? [0, 1, 2, 3].map((tick) => from + ((to - from) * tick) / 3) : ticksOf(from, to);
   if (!even) [from, to] = [ticks[0], ticks[ticks.length - 1]];
-  const end = Math.max(timeline.count, 2);
+  // A page may draw over something else than the micro-batches of the timeline.
+  const { end: last = timeline.count, unit = "micro-batch", steps: ticked = true } = DATA.curves, end = Math.max(last, 2);
   const X = (x) => left + ((x - 1) / (end - 1)) * (width - left - right), Y = (y) => top + (1 - (scale(y) - from) / (to - from)) * (height - top - bottom);
   const format = plot.format || short;
-  const svg = drawn("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": plot.of.map((name, i) => { const row = rows[i]; return `${plot.title}, ${nameOf(plot, name)}: from ${format(row[0].y)} to ${format(row[row.length - 1].y)} over ${count(timeline.count)} micro-batches, least ${format(Math.min(...row.map((p) => p.low)))}, greatest ${format(Math.max(...row.map((p) => p.high)))}`; }).join("; ") });
+  const svg = drawn("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": plot.of.map((name, i) => { const row = rows[i]; return `${plot.title}, ${nameOf(plot, name)}: from ${format(row[0].y)} to ${format(row[row.length - 1].y)} over ${many(last, unit, `${unit}es`)}, least ${format(Math.min(...row.map((p) => p.low)))}, greatest ${format(Math.max(...row.map((p) => p.high)))}`; }).join("; ") });
   for (const value of ticks) {
     const y = Y(log ? 10 ** value : value);
     svg.append(drawn("line", { x1: left, x2: width - right, y1: y, y2: y, stroke: "var(--line)" }), drawn("text", { x: left - 6, y: y + 4, "text-anchor": "end" }, format(log ? 10 ** value : value)));
   }
   const shownEpochs = DATA.curves.epochs.length <= 60 ? DATA.curves.epochs : [];
   for (const epoch of shownEpochs) if (epoch < end) svg.append(drawn("line", { x1: X(epoch), x2: X(epoch), y1: top, y2: height - bottom, stroke: "var(--faint)", "stroke-dasharray": "1 4" }));
-  for (const update of updates()) svg.append(drawn("line", { x1: X(update), x2: X(update), y1: height - bottom, y2: height - bottom + 4, stroke: "var(--soft)" }));
+  for (const update of ticked ? updates() : []) svg.append(drawn("line", { x1: X(update), x2: X(update), y1: height - bottom, y2: height - bottom + 4, stroke: "var(--soft)" }));
   for (const skip of DATA.curves.skips) svg.append(drawn("text", { x: X(skip), y: height - bottom - 3, "text-anchor": "middle", class: "skipped" }, "×"));
   rows.forEach((row, index) => {
     const [tone, dash] = STROKES[index % STROKES.length], steps = plot.steps;
@@ -75,7 +76,7 @@ const plotted = (plot, box) => {
     if (row.length > 1) svg.append(drawn("path", { d: path, fill: "none", stroke: `var(--${tone})`, "stroke-width": 1.8, "stroke-dasharray": dash, "stroke-linejoin": "round" }));
     if (row.length <= 40) for (const p of row) svg.append(drawn("circle", { cx: X(p.x), cy: Y(p.y), r: 2.3, fill: `var(--${tone})` }));
   });
-  svg.append(drawn("text", { x: left, y: height - 4 }, "1"), drawn("text", { x: width - right, y: height - 4, "text-anchor": "end" }, `micro-batch ${count(timeline.count)}`));
+  svg.append(drawn("text", { x: left, y: height - 4 }, "1"), drawn("text", { x: width - right, y: height - 4, "text-anchor": "end" }, `${unit} ${count(last)}`));
   const cross = drawn("line", { y1: top, y2: height - bottom, stroke: "var(--ink)", opacity: 0 });
   svg.append(cross);
   const read = (clientX) => {

@@ -21,10 +21,12 @@ def passes():
 def used_twice():
     """One weight in two places of one model: adding inside a single pass."""
     w = torch.tensor(3.0, requires_grad=True)
+    entries = []
+    w.register_post_accumulate_grad_hook(lambda w: entries.append(w.grad.item()))
     loss = w * 10.0 + w * 1.0
     loss.backward()
-    print(f"w.grad = {w.grad:g}")
-    return {"grad": w.grad.item()}
+    print(f"w.grad = {w.grad:g}, entries: {len(entries)}")
+    return {"grad": w.grad.item(), "entries": len(entries)}
 
 
 def two_losses():

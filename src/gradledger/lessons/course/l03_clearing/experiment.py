@@ -164,12 +164,12 @@ def state():
 
 
 def _peak_of(work):
-    """The largest resident size of the process during some work, in MiB; nan where it is not told."""
-    try:
-        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # Linux: forget the peak so far
+    """The process's largest resident size during some work, in MiB."""
+    try:  # Linux forgets the peak so far when it is asked to
+        Path("/proc/self/clear_refs").write_text("5")
         work()
-        status = Path("/proc/self/status").read_text(encoding="ascii")
-    except OSError:
+        status = Path("/proc/self/status").read_text()
+    except OSError:  # other systems do not tell
         return float("nan")
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 

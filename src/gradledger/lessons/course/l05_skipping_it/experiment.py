@@ -1,5 +1,7 @@
 """Trains with and without clearing and compares step by step."""
 
+from types import SimpleNamespace
+
 import torch
 from torch import nn
 
@@ -132,35 +134,32 @@ def why_nothing_crashes():
     return {"legal": g.shape == layer.weight.shape and bool(g.isfinite().all())}
 
 
-class _Run:
-    def __init__(self):
-        self.loss, self.unseen, self.norm, self.weights, self.cosine = [], [], [], [], []
-
-
 def _train(way, kind=torch.optim.SGD, lr=0.2):
     torch.manual_seed(0)
     x = torch.randn(512, 10)
     y = (x @ torch.randn(10, 3) + 0.5 * torch.randn(512, 3)).argmax(1)
     x, x_new, y, y_new = *x.double().split(256), *y.split(256)
-    net = nn.Sequential(nn.Linear(10, 24), nn.Tanh(), nn.Linear(24, 3)).double()  # chaos magnifies rounding
-    optimizer = kind(net.parameters(), lr=lr)
-    loss_fn, run = nn.CrossEntropyLoss(), _Run()
-    parameters = list(net.parameters())
+    net = nn.Sequential(nn.Linear(10, 24), nn.Tanh(), nn.Linear(24, 3))
+    weights = list(net.double().parameters())  # chaos magnifies rounding
+    optimizer, loss_fn = kind(weights, lr=lr), nn.CrossEntropyLoss()
+    run = SimpleNamespace(loss=[], unseen=[], norm=[], weights=[], cosine=[])
     for _ in range(20):
         for xb, yb in zip(x.split(32), y.split(32), strict=True):
             if way == "with":
                 optimizer.zero_grad()
             loss = loss_fn(net(xb), yb)
-            fresh = torch.cat([g.flatten() for g in torch.autograd.grad(loss, parameters, retain_graph=True)])
+            fresh = torch.autograd.grad(loss, weights, retain_graph=True)
             loss.backward()
-            applied = torch.cat([p.grad.flatten() for p in parameters])
+            applied = torch.cat([w.grad.flatten() for w in weights])
             optimizer.step()
         with torch.no_grad():
             run.loss.append(loss_fn(net(x), y).item())
             run.unseen.append(loss_fn(net(x_new), y_new).item())
+        fresh = torch.cat([g.flatten() for g in fresh])
+        agreement = torch.cosine_similarity(applied, fresh, dim=0)
         run.norm.append(applied.norm().item())
-        run.cosine.append(torch.cosine_similarity(applied, fresh, dim=0).item())
-        run.weights.append(torch.cat([p.detach().flatten() for p in parameters]))
+        run.cosine.append(agreement.item())
+        run.weights.append(torch.cat([w.detach().flatten() for w in weights]))
     return run
 
 

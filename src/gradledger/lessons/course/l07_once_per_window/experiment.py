@@ -85,29 +85,36 @@ def what_it_buys():
     """Wrong place 1 against a loop that never computes the lost micro-batches."""
     x, y = _data()
     batches = list(zip(x.split(8), y.split(8), strict=True))
-    N, lr, loss_fn = 4, 0.2, nn.MSELoss()
+    N, loss_fn, apart = 4, nn.MSELoss(), {}
+    for make, lazy_rate in ((torch.optim.SGD, 0.2 / N), (torch.optim.Adam, 0.2)):
+        torch.manual_seed(1)
+        wrong = nn.Linear(10, 1).double()
+        optimizer = make(wrong.parameters(), lr=0.2)
+        for i, (xb, yb) in enumerate(batches):
+            optimizer.zero_grad()
+            (loss_fn(wrong(xb), yb) / N).backward()
+            if (i + 1) % N == 0:
+                optimizer.step()
 
-    torch.manual_seed(1)
-    wrong = nn.Linear(10, 1).double()
-    optimizer = torch.optim.SGD(wrong.parameters(), lr=lr)
-    for i, (xb, yb) in enumerate(batches):
-        optimizer.zero_grad()
-        (loss_fn(wrong(xb), yb) / N).backward()
-        if (i + 1) % N == 0:
+        torch.manual_seed(1)
+        lazy = nn.Linear(10, 1).double()
+        optimizer = make(lazy.parameters(), lr=lazy_rate)
+        for xb, yb in batches[N - 1 :: N]:
+            optimizer.zero_grad()
+            loss_fn(lazy(xb), yb).backward()
             optimizer.step()
 
-    torch.manual_seed(1)
-    lazy = nn.Linear(10, 1).double()
-    optimizer = torch.optim.SGD(lazy.parameters(), lr=lr / N)
-    for xb, yb in batches[N - 1 :: N]:
-        optimizer.zero_grad()
-        loss_fn(lazy(xb), yb).backward()
-        optimizer.step()
-
-    apart = (wrong.weight - lazy.weight).abs().max().item()
-    print(f"passes: {len(batches)} against {len(batches[N - 1 :: N])}")
-    print(f"largest difference between the weights: {apart:g}")
-    return {"apart": apart, "wrong_passes": len(batches), "lazy_passes": len(batches[N - 1 :: N])}
+        name = make.__name__
+        apart[name] = (wrong.weight - lazy.weight).abs().max().item()
+        print(f"{name:4} at 0.2, lazy at {lazy_rate:4g}: {apart[name]:.1g} apart")
+    passes = len(batches), len(batches[N - 1 :: N])
+    print(f"passes: {passes[0]} against {passes[1]}")
+    return {
+        "apart": apart["SGD"],
+        "apart_adam": apart["Adam"],
+        "wrong_passes": passes[0],
+        "lazy_passes": passes[1],
+    }
 
 
 def training():
@@ -247,16 +254,18 @@ def accumulator():
 def _data():
     torch.manual_seed(0)
     x = torch.randn(320, 10)
-    return x.double(), (x @ torch.randn(10, 1) + 0.3 * torch.randn(320, 1)).double()
+    y = x @ torch.randn(10, 1) + 0.3 * torch.randn(320, 1)
+    return x.double(), y.double()
 
 
 def _train(place, x, y):
     torch.manual_seed(1)
-    model = nn.Sequential(nn.Linear(10, 16), nn.Tanh(), nn.Linear(16, 1)).double()
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+    model = nn.Sequential(nn.Linear(10, 16), nn.Tanh(), nn.Linear(16, 1))
+    optimizer = torch.optim.SGD(model.double().parameters(), lr=0.05)
+    batches = list(zip(x.split(8), y.split(8), strict=True))
     loss_fn, curve = nn.MSELoss(), []
     for _ in range(6):
-        for i, (xb, yb) in enumerate(zip(x.split(8), y.split(8), strict=True)):
+        for i, (xb, yb) in enumerate(batches):
             if place == "every micro-batch":
                 optimizer.zero_grad()
             (loss_fn(model(xb), yb) / 4).backward()
@@ -268,7 +277,8 @@ def _train(place, x, y):
                     optimizer.zero_grad()
                 with torch.no_grad():
                     curve.append(loss_fn(model(x), y).item())
-    return curve, torch.cat([p.detach().flatten() for p in model.parameters()])
+    weights = nn.utils.parameters_to_vector(model.parameters())
+    return curve, weights.detach()
 
 
 def _reference():

@@ -156,7 +156,7 @@ def by_construction():
 
 
 def _quietly(advance):
-    """PyTorch warns at a first advance before the first step, and not again."""
+    """PyTorch warns of an advance before any step; here we know."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         advance()
@@ -174,7 +174,8 @@ def _flat(module):
 
 
 def _norm(module):
-    grads = [p.grad.flatten() for p in module.parameters() if p.grad is not None]
+    parameters = module.parameters()
+    grads = [p.grad.flatten() for p in parameters if p.grad is not None]
     return torch.cat(grads).norm().item() if grads else 0.0
 
 

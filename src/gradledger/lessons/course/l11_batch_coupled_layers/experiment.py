@@ -26,7 +26,7 @@ def one_sample_two_batches():
 
 
 def window_against_batch():
-    """A window of four 8s against one 32, for several normalisations."""
+    """A window of four 8s against one 32, for several layers."""
     off = {}
     print("layer                       window's gradient is off by")
     for name, layer in {
@@ -35,6 +35,7 @@ def window_against_batch():
         "BatchNorm, frozen (eval)": nn.BatchNorm1d(16).eval(),
         "LayerNorm": nn.LayerNorm(16),
         "GroupNorm": nn.GroupNorm(4, 16),
+        "Dropout": nn.Dropout(0.1),
     }.items():
         torch.manual_seed(0)
         first, last = nn.Linear(10, 16), nn.Linear(16, 1)
@@ -49,7 +50,12 @@ def window_against_batch():
             grads.append(net[0].weight.grad.clone())
         off[name] = ((grads[1] - grads[0]).norm() / grads[0].norm()).item()
         print(f"{name:25} {off[name]:12.1e}")
-    return {"batchnorm": off["BatchNorm"], "groupnorm": off["GroupNorm"], "exact": off["GroupNorm"] < 1e-12}
+    return {
+        "batchnorm": off["BatchNorm"],
+        "groupnorm": off["GroupNorm"],
+        "dropout": off["Dropout"],
+        "exact": off["GroupNorm"] < 1e-12,
+    }
 
 
 def smaller_parts():

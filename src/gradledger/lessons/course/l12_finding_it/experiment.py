@@ -142,9 +142,15 @@ def _gradledger(command, script):
     with tempfile.TemporaryDirectory(prefix="gradledger-lesson-") as folder:
         Path(folder, "train.py").write_text(script, encoding="utf-8")
         call = [sys.executable, "-m", "gradledger", command, "train.py"]
-        env = {**os.environ, "COLUMNS": "78", "NO_COLOR": "1", "PYTHONWARNINGS": "ignore"}
+        plain = {"COLUMNS": "78", "NO_COLOR": "1", "PYTHONWARNINGS": "ignore"}
         done = subprocess.run(
-            call, cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=300
+            call,
+            cwd=folder,
+            env={**os.environ, **plain},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
         )
     return (done.stdout + done.stderr).strip()
 
@@ -152,7 +158,8 @@ def _gradledger(command, script):
 def _third_update(mistake):
     torch.manual_seed(0)
     model = nn.Linear(10, 1)
-    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+    weights = list(model.parameters())
+    optimizer = torch.optim.SGD(weights, lr=1e-3)
     loader = [(x, x.sum(1, keepdim=True)) for x in torch.randn(12, 8, 10)]
     for i, (x, y) in enumerate(loader):
         if mistake == "cleared in window":
@@ -160,7 +167,7 @@ def _third_update(mistake):
         loss = nn.functional.mse_loss(model(x), y)
         (loss if mistake == "not divided" else loss / 4).backward()
         if (i + 1) % 4 == 0:
-            before = nn.utils.parameters_to_vector(model.parameters()).detach()
+            before = nn.utils.parameters_to_vector(weights).detach()
             if mistake == "cleared before step":
                 optimizer.zero_grad()
             optimizer.step()
@@ -168,7 +175,7 @@ def _third_update(mistake):
                 optimizer.step()
             if mistake != "never cleared":
                 optimizer.zero_grad()
-    return before - nn.utils.parameters_to_vector(model.parameters()).detach()
+    return before - nn.utils.parameters_to_vector(weights).detach()
 
 
 def _reference():

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from gradledger.ledger.record import dataclass
 from gradledger.lessons import catalogue
-from gradledger.lessons.experiment_source import exhibits
+from gradledger.lessons.experiment_source import exhibits, first_used
 from gradledger.lessons.lesson import Lesson, Myth, Part, Plot, Predict, Prose, Run
 from gradledger.lessons.playground.pages.code import code_block
 from gradledger.lessons.playground.pages.frame import Page
@@ -34,12 +34,13 @@ def told(folder: Path, parts: tuple[Part, ...]) -> Told:
     plots: dict[str, list[tuple[int, Plot]]] = {}
     predictions: dict[str, list[tuple[int, Predict]]] = {}
     rows = []
+    beside = first_used(folder, [part.name for part in parts if isinstance(part, Run)])
     for number, part in enumerate(parts):
         match part:
             case Prose():
                 rows.append(f'<div class="prose">{blanks.html(part)}</div>')
             case Run(name=name):
-                rows.append(_exhibit(folder, name))
+                rows.append(_exhibit(folder, name, beside[name]))
             case Predict(name=name):
                 predictions.setdefault(name, []).append((number, part))
                 rows.append(_prediction(part, number))
@@ -71,14 +72,25 @@ def lesson_page(lesson: Lesson, *, done: bool, root: str) -> Page:
     return Page(lesson.title, "learn", body, ("exhibits.js",))
 
 
-def _exhibit(folder: Path, name: str) -> str:
+def _exhibit(folder: Path, name: str, beside: Mapping[str, str]) -> str:
     shown = exhibits(folder)[name]
     return (
         f'<figure class="exhibit" data-exhibit="{text(name)}" id="exhibit-{text(name)}">'
         f"<figcaption>{inline(shown.about)}</figcaption>{code_block(shown.source)}"
+        f"{_scaffolding(beside)}"
         '<div class="running"><button type="button" class="run">Run</button>'
         '<span class="state" role="status"></span></div>'
         '<pre class="printed" hidden aria-label="What it printed"></pre></figure>'
+    )
+
+
+def _scaffolding(beside: Mapping[str, str]) -> str:
+    if not beside:
+        return ""
+    names = ", ".join(f"<code>{text(name)}</code>" for name in beside)
+    return (
+        f'<details class="beside"><summary>where {names}</summary>'
+        f"{code_block((chr(10) * 3).join(beside.values()))}</details>"
     )
 
 
