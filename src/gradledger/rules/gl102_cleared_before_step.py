@@ -12,7 +12,7 @@ from gradledger.rules.draft import Draft
 from gradledger.rules.finding import Severity
 from gradledger.rules.regularity import by_hand, mostly
 from gradledger.rules.rule import Rule
-from gradledger.rules.wasted import gathered, wasted
+from gradledger.rules.wasted import gathered, robbed, wasted
 from gradledger.rules.wording import line, related
 
 
@@ -61,7 +61,7 @@ for x, y in loader:
                     yield _draft(waste.lost, window.step.site, number, waste.tally, empty=window.empty)
         for refused in books.refused:
             if refused.reason == "no-gradients":
-                lost = next(wasted(books.accounts[number] for number in refused.accounts), None)
+                lost = next(robbed(books.accounts[number] for number in refused.accounts), None)
                 if lost is not None:
                     yield _draft(lost, refused.site, refused.optimizer, Tally(1), empty=True)
 
@@ -74,11 +74,9 @@ def _found(books: Books, number: int | None, book: OptimizerBook) -> Iterator[tu
     )
     for window, tally in book.windows.items():
         kept = {posting.site for posting in window.postings()}
-        # A step that finds nothing was meant for whatever was cleared, also if an epoch had ended by then.
         empty = window.empty
-        found = list(wasted(window.accounts, tails=empty, leaves=window.step.optimizer is None))
-        # Nor was a pass meant for an input alone, if the step is left with nothing else.
-        for lost in found or (wasted(window.accounts, tails=True, leaves=True) if empty else ()):
+        by_program = window.step.optimizer is None
+        for lost in robbed(window.accounts) if empty else wasted(window.accounts, leaves=by_program):
             if empty:
                 yield window, lost, tally
             elif (

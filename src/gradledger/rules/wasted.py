@@ -38,6 +38,16 @@ def wasted(accounts: Iterable[Account], *, tails: bool = False, leaves: bool = F
                 yield lost
 
 
+def robbed(accounts: Iterable[Account]) -> Iterator[Lost]:
+    """Lost entries that a step which finds nothing was meant for: all there was.
+
+    Then also what an epoch had left over, and where there is nothing else, what an input wanted.
+    """
+    accounts = tuple(accounts)
+    found = tuple(wasted(accounts, tails=True))
+    yield from found or wasted(accounts, tails=True, leaves=True)
+
+
 def gathered(found: Iterable[tuple[Window, Lost, Tally]]) -> dict[Site | None, Waste]:
     """The spoiled windows by the line that cleared; a window counts once for each line."""
     lines: dict[Site | None, Waste] = {}
