@@ -21,6 +21,8 @@ def untold(loop: Loop) -> frozenset[str]:
         looked = {(Place.START, Op.CLIP), (Place.FORWARD, Op.CLIP)}.intersection(player.calls)
         if loop.source is Source.LIST and by_hand and looked:
             codes.add("GL202")  # the clip finds what was cleared before a pass tells that an epoch is over
+    if loop.source is Source.LIST and loop.guard is Guard.INNER and loop.link is Link.JOINT:
+        codes.add("GL205")  # what clears one player after the chunks says that an epoch is over, for both
     return frozenset(codes)
 
 

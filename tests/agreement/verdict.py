@@ -96,8 +96,8 @@ class Judge:
         for line, count in Counter(lines).items():
             if count >= enough:
                 yield code, line
-            if count - doubtful < enough:
-                self.unclear.add(code)
+                if count - doubtful < enough:
+                    self.unclear.add(code)
 
     # -- the cycle --------------------------------------------------------------------------------------
 

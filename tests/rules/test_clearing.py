@@ -283,6 +283,16 @@ def test_a_refused_step_after_a_clear_is_explained() -> None:
     script.end(complete=False).only("GL102", 4)
 
 
+def test_a_refused_step_after_a_clear_once_the_batches_were_over() -> None:
+    script = Script().scaler(1).batch(3, scaled_by=1).epoch_ends().clear(4).refuse(5, "no-gradients")
+    script.end(complete=False).only("GL102", 4)
+
+
+def test_a_refused_step_after_an_inputs_pass_was_cleared() -> None:
+    script = Script().scaler(1).backward(3, scaled_by=1, wants_input=True).clear(4)
+    script.refuse(5, "no-gradients").end(complete=False).only("GL102", 4)
+
+
 def test_half_of_the_windows_are_enough() -> None:
     script = Script()
     for number in range(5):

@@ -12,7 +12,7 @@ from gradledger.rules.draft import Draft
 from gradledger.rules.finding import Severity
 from gradledger.rules.regularity import by_hand, mostly
 from gradledger.rules.rule import Rule
-from gradledger.rules.wasted import gathered, wasted
+from gradledger.rules.wasted import gathered, robbed, wasted
 from gradledger.rules.wording import line, related
 
 
@@ -61,7 +61,7 @@ for x, y in loader:
                     yield _draft(waste.lost, window.step.site, number, waste.tally, empty=window.empty)
         for refused in books.refused:
             if refused.reason == "no-gradients":
-                lost = next(wasted(books.accounts[number] for number in refused.accounts), None)
+                lost = next(robbed(books.accounts[number] for number in refused.accounts), None)
                 if lost is not None:
                     yield _draft(lost, refused.site, refused.optimizer, Tally(1), empty=True)
 
@@ -75,10 +75,9 @@ def _found(books: Books, number: int | None, book: OptimizerBook) -> Iterator[tu
     for window, tally in book.windows.items():
         kept = {posting.site for posting in window.postings()}
         empty = window.empty
-        found = list(wasted(window.accounts, leaves=window.step.optimizer is None))
-        # A step that is left with nothing else was meant for whatever was cleared: also if an epoch had ended
-        # by then, and also if the pass was one for an input.
-        for lost in found or (wasted(window.accounts, tails=True, leaves=True) if empty else ()):
+        by_program = window.step.optimizer is None
+        missed = robbed if empty else wasted
+        for lost in missed(window.accounts, leaves=by_program):
             if empty:
                 yield window, lost, tally
             elif (

@@ -11,7 +11,7 @@ from gradledger.rules.emptiness import barren_steps
 from gradledger.rules.finding import Severity
 from gradledger.rules.regularity import mostly
 from gradledger.rules.rule import Rule
-from gradledger.rules.wasted import wasted
+from gradledger.rules.wasted import robbed
 
 
 class StepWithoutGradient(Rule):
@@ -61,7 +61,7 @@ for x, y in loader:
         for refused in books.refused:
             accounts = [books.accounts[number] for number in refused.accounts]
             # What was taken away from this very step is GL102.
-            if refused.reason == "no-gradients" and next(wasted(accounts), None) is None:
+            if refused.reason == "no-gradients" and next(robbed(accounts), None) is None:
                 since = " since they were cleared" if any(account.lost for account in accounts) else ""
                 yield _draft(refused.site, refused.optimizer, 1, 0, since)
 

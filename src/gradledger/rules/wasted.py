@@ -38,6 +38,16 @@ def wasted(accounts: Iterable[Account], *, tails: bool = False, leaves: bool = F
                 yield lost
 
 
+def robbed(accounts: Iterable[Account], *, leaves: bool = False) -> Iterator[Lost]:
+    """Lost entries that a step which finds nothing was meant for.
+
+    Where there are no others, also what an epoch had left over and what an input wanted.
+    """
+    accounts = tuple(accounts)
+    found = tuple(wasted(accounts, leaves=leaves))
+    yield from found or wasted(accounts, tails=True, leaves=True)
+
+
 def gathered(found: Iterable[tuple[Window, Lost, Tally]]) -> dict[Site | None, Waste]:
     """The spoiled windows by the line that cleared; a window counts once for each line."""
     lines: dict[Site | None, Waste] = {}

@@ -126,21 +126,22 @@ class Optimizing(Modules):
             return made
         optimizer = self.as_known_optimizer(first) if name in ("step", "unscale_") else None
         if name == "step" and optimizer is not None:
-            if owner.enabled:
-                self.events.append(ev.ScalerStepped(self.site(node), owner.number, optimizer.number))
-                if optimizer.number in owner.stepped:
+            self.events.append(ev.ScalerStepped(self.site(node), owner.number, optimizer.number))
+            if optimizer.number in owner.stepped:
+                if owner.foreign:
+                    self.doubts.add("GL303")  # whoever made it may update it
+                if owner.enabled:
                     accounts = tuple(sorted(optimizer.accounts or ()))
                     site = self.site(node)
-                    if owner.foreign:
-                        self.doubts.add("GL303")  # whoever made it may update it
                     self.events.append(
                         ev.StepRefused(site, accounts, optimizer.number, owner.number, "already-stepped")
                     )
                     raise Crash
-                owner.stepped.add(optimizer.number)
+            owner.stepped.add(optimizer.number)
             self.stepped(node, optimizer, owner if owner.enabled else None)
-        elif name == "unscale_" and optimizer is not None and owner.enabled:
-            self.unscaled(node, owner, optimizer)
+        elif name == "unscale_" and optimizer is not None:
+            if owner.enabled:
+                self.unscaled(node, owner, optimizer)
         elif name == "update":
             owner.stepped.clear()
             self.events.append(ev.ScalerUpdated(self.site(node), owner.number))

@@ -171,6 +171,17 @@ for i, (x, y) in enumerate(loader):
         scaler.step(optimizer)  # <- GL303
         optimizer.zero_grad()
 """,
+    "switched off": """\
+import torch
+
+net = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+scaler = torch.amp.GradScaler("cpu", enabled=False)
+for x, y in loader:
+    optimizer.zero_grad()
+    scaler.scale(torch.nn.functional.mse_loss(net(x), y)).backward()
+    scaler.step(optimizer)  # <- GL303
+""",
 }
 
 GL304 = {

@@ -7,6 +7,21 @@ import pytest
 from tests.static.project import Project, certain, programs
 
 GL201 = {
+    "a scaler that is switched off unscales nothing": """\
+import torch
+
+net = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+scaler = torch.amp.GradScaler("cpu", enabled=False)
+for i, (x, y) in enumerate(loader):
+    scaler.scale(torch.nn.functional.mse_loss(net(x), y)).backward()  # <- GL201
+    if (i + 1) % 4 == 0 or i + 1 == len(loader):
+        scaler.unscale_(optimizer)
+        torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+        scaler.step(optimizer)
+        scaler.update()
+        optimizer.zero_grad()
+""",
     "function": """\
 import torch
 

@@ -1,0 +1,40 @@
+"""Loops on which the three sides once told different things, as small as they can be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.agreement.agreeing import run_agrees, text_is_confirmed
+from tests.agreement.loops import Guard, Loop, Op, Place, Player, Precision, Tail
+from tests.agreement.test_noticing import sides
+
+CLEAR, STEP, RESCALE = (Place.UPDATE, Op.CLEAR), (Place.UPDATE, Op.STEP), (Place.UPDATE, Op.RESCALE)
+UNSCALE, CLIP = (Place.UPDATE, Op.UNSCALE), (Place.UPDATE, Op.CLIP)
+
+LOOPS = {
+    "a clear after the chunks empties a refused step": Loop(
+        (Player((CLEAR, STEP, RESCALE)),), guard=Guard.INNER, size=2, precision=Precision.SCALER
+    ),
+    "a scaler that is off unscales nothing": Loop(
+        (Player((UNSCALE, CLIP, STEP, RESCALE, CLEAR)),),
+        guard=Guard.MODULO,
+        size=2,
+        divided=False,
+        tail=Tail.GUARD,
+        precision=Precision.DISABLED,
+    ),
+    "a scaler that is off is never updated": Loop((Player((STEP, CLEAR)),), precision=Precision.DISABLED),
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_all_three_tell_the_same(name: str, tmp_path: Path) -> None:
+    loop = LOOPS[name]
+    verdict, run, read = sides(loop, tmp_path)
+    assert verdict.codes
+    assert not verdict.open
+    run_agrees(loop, verdict, run)
+    text_is_confirmed(loop, verdict, run, read)
+    assert read.codes == verdict.codes
