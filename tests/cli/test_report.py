@@ -139,6 +139,12 @@ def test_a_run_without_torch(command, tmp_path: Path) -> None:
     assert "Nothing was trained" in (tmp_path / "run.html").read_text(encoding="utf-8")
 
 
+def test_a_recording_that_lay_there_before_is_not_this_run(command, recording: Path, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("print('hi')")
+    assert command("run", "--save", recording.name, "--report", "run.html", "train.py").returncode == 0
+    assert "Nothing was trained" in (tmp_path / "run.html").read_text(encoding="utf-8")
+
+
 def test_a_run_with_a_page_and_a_recording(command, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(
         SCRIPT.replace("    loss.backward()", "    loss.backward(); 1 / (_ - 3)")

@@ -115,6 +115,20 @@ def test_a_script_without_training_is_told_so(command, script: Path, text: str) 
     assert done.stdout == f"hello\n\n{nothing}"
 
 
+@pytest.mark.parametrize("before", ["", None], ids=["empty", "of another run"])
+def test_what_lay_there_before_is_not_this_run(command, script: Path, before: str | None) -> None:
+    kept = script.with_name("run.jsonl")
+    if before is None:
+        command("trace", "--save", kept.name, script.name)
+    else:
+        kept.write_text(before)
+    script.write_text("print('hello')\n")
+    done = command("trace", "--save", kept.name, "--report", "run.html", script.name)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Nothing to trace" in done.stdout
+    assert "Nothing was trained" in script.with_name("run.html").read_text()
+
+
 def test_passes_without_a_step_are_told(command, script: Path) -> None:
     script.write_text(TRAINS.replace("        optimizer.step()\n", ""))
     done = command("trace", script.name)

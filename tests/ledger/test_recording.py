@@ -60,7 +60,10 @@ def test_what_is_no_recording(tmp_path: Path, text: str, said: str) -> None:
 def test_bytes_that_are_no_text(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_bytes(b"\xff\xfe\x00\x81")
-    with pytest.raises(RecordingError, match="not text"):
+    with pytest.raises(RecordingError, match="not a recording of gradledger"):
+        list(read(path))
+    path.write_bytes(b'{"recording": "gradledger", "schema": 2}\n[1, "RunEnded", {}]\n["\xff"]\n')
+    with pytest.raises(RecordingError, match=":3: this line is damaged"):
         list(read(path))
 
 

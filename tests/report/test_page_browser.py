@@ -212,6 +212,9 @@ def test_details_fill_every_panel(shown) -> None:
     assert page.locator(".stages h3").all_inner_texts()[:3] == ["1 data", "2 zero the gradients", "3 forward"]
     assert "x 8×2 float32" in page.inner_text("#stages")
     assert "Linear" in page.inner_text("#layers")
+    backward = page.locator(".stages li[data-kind=backward]").first
+    assert "fresh" in backward.locator(".now .held:has(.swatch.F)").inner_text()
+    assert backward.locator(".lots:not(.now) .swatch").count() == 1
     assert "× skipped update" in page.inner_text("#legend")
 
 
@@ -348,3 +351,61 @@ def test_every_line_of_a_plots_grid_is_inside_its_frame(shown) -> None:
         assert heights, title
         assert min(heights) >= 7.9, title
         assert max(heights) <= 148.1, title
+
+
+def test_the_stages_of_adversaries_call_their_optimizers_as_the_timeline_does(shown) -> None:
+    page = shown(adversaries, program="opt_g = Adam(a)\nopt_d = Adam(b)\nzero\nlose\nlose\nstep\n")
+    lots = page.locator(".stages .held").all_inner_texts()
+    assert {text.partition(":")[0] for text in lots if ":" in text} == {"Adam opt_g", "Adam opt_d"}
+
+
+def test_memory_is_told_in_round_numbers_and_what_clearing_gave_back(shown) -> None:
+    page = shown(given_back)
+    plot = page.locator(".plot").filter(has_text="Memory of gradients")
+    assert plot.locator("text").all_text_contents()[:4] == ["0 B", "512 B", "1 KB", "1.5 KB"]
+    assert plot.locator(".given-back").count() == 10
+    assert "given back" in plot.locator(".key").inner_text()
+
+
+def given_back(train: Path) -> Iterator[ev.Event]:
+    """A loop that gives its gradients' memory back before each pass."""
+    yield d.StepsWanted(None, (1, 2))
+    yield ev.OptimizerBuilt(site(train, 1), 1, "SGD")
+    yield ev.AccountOpened(site(train, 1), 1, 2, optimizer=1)
+    for _ in range(10):
+        yield d.MemorySeen(None, 0)
+        yield ev.GradientCleared(site(train, 3), (1,), 1)
+        yield d.MemorySeen(None, 1300)
+        yield ev.BackwardRan(site(train, 4), (1,))
+        yield ev.OptimizerStepped(site(train, 6), (1,), 1)
+    yield ev.RunEnded(None)
+
+
+def test_small_print_can_be_read(shown) -> None:
+    """Each tone of text stands out from paper and cards, in both schemes, as WCAG's AA asks."""
+    page = shown(lambda train: stale_run(train, 20))
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        tones = page.evaluate(TONES)
+        for ink in ("ink", "soft", "faint", "error", "good", "accent", "stale-ink"):
+            for ground in ("paper", "card"):
+                assert contrast(tones[ink], tones[ground]) >= 4.5, (scheme, ink, ground)
+
+
+TONES = """() => Object.fromEntries(
+  ["ink", "soft", "faint", "error", "good", "accent", "stale-ink", "paper", "card"].map((name) => {
+    const hex = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+    return [name, [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255)];
+  }))"""
+
+
+def contrast(one: list[float], other: list[float]) -> float:
+    """How much lighter one colour is than the other."""
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(colour: list[float]) -> float:
+    """How light a colour seems, by its parts of red, green and blue."""
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in colour]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))

@@ -139,7 +139,7 @@ FRESH = "fresh from micro-batch 2"
             "zero data forward loss backward step",
             [(STALE, "none"), ("none", FRESH), (FRESH, STALE)],
         ),
-        (on_one_line, "zero loss backward step", [(STALE, "none"), ("none", FRESH), (FRESH, STALE)]),
+        (on_one_line, "loss zero backward step", [(STALE, "none"), ("none", FRESH), (FRESH, STALE)]),
         (
             through_functions,
             "data forward loss backward step zero",
@@ -195,6 +195,9 @@ def test_two_optimizers_in_one_turn_are_shown_together(tmp_path: Path, *, loaded
     lines = [s.line for s in story.stages if s.kind != "data"]
     assert lines == sorted(lines)
     assert story.layers
+    mixed = next(stage.before for stage in story.stages if stage.before.parts)
+    assert [part.text.partition(":")[0] for part in mixed.parts] == ["SGD 1", "SGD 2"]
+    assert mixed.text == "; ".join(part.text for part in mixed.parts)
 
 
 def test_an_evaluations_batches_are_no_part_of_a_step(tmp_path: Path) -> None:
@@ -266,7 +269,7 @@ def test_what_one_line_does_again_and_again_is_shown_in_part(tmp_path: Path) -> 
     assert sum(stage.kind == "forward" for stage in story.stages) == 9
     assert [item if isinstance(item, str) else item[1].kind for item in shown] == [
         *("data", "forward", "forward", "forward 6 more times likewise", "forward"),
-        *("zero", "loss", "backward", "step"),
+        *("loss", "zero", "backward", "step"),
     ]
     # An input of one dimension that becomes another length is one sample, not a batch of scalars.
     assert story.layers[0].takes[0].shape == (2,)
@@ -288,3 +291,58 @@ def test_old_gradients_of_one_group_beside_new_ones_of_another_are_no_mixture(tm
     assert "stale" in passes[0].after.text
     assert "fresh" in passes[0].after.text
     assert not any(stage.after.stale for stage in passes)
+
+
+def test_a_loss_by_hand_stands_where_it_was_written(tmp_path: Path) -> None:
+    model, optimizer, loader = parts()
+    scaler = torch.amp.GradScaler("cpu", init_scale=4.0)
+
+    def program() -> None:
+        for x in loader:
+            loss = model(x).pow(2).mean()
+            optimizer.zero_grad()
+            scaler.scale(loss).backward()
+            scaler.step(optimizer)
+            scaler.update()
+
+    stages = story_of(program, tmp_path).stages
+    assert [stage.kind for stage in stages[:6]] == ["data", "forward", "loss", "zero", "scale", "backward"]
+    loss, zero = stages[2:4]
+    assert loss.line == program.__code__.co_firstlineno + 2
+    assert (loss.before.text, loss.after.text) == (STALE, STALE)
+    assert (zero.before.text, zero.after.text) == (STALE, "none")
+
+
+def test_a_loss_by_hand_after_clearing_follows_it(tmp_path: Path) -> None:
+    story = story_of(zero_first, tmp_path)
+    first = zero_first.__code__.co_firstlineno
+    lines = [(stage.kind, stage.line - first) for stage in story.stages if stage.line]
+    assert lines == [("data", 2), ("zero", 3), ("forward", 4), ("loss", 4), ("backward", 5), ("step", 6)]
+
+
+def test_a_step_with_a_closure_shows_what_it_did(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    model = nn.Linear(2, 1)
+    optimizer = torch.optim.LBFGS(model.parameters(), max_iter=3)
+    x, y = torch.randn(8, 2), torch.randn(8, 1)
+    weights = []
+
+    def closure() -> Tensor:
+        optimizer.zero_grad()
+        loss = nn.functional.mse_loss(model(x), y)
+        loss.backward()
+        return loss
+
+    def program() -> None:
+        for _ in range(3):
+            weights.append(model.weight.detach().flatten().tolist())
+            optimizer.step(closure)
+
+    stages = story_of(program, tmp_path).stages
+    assert [stage.kind for stage in stages[:5]] == ["zero", "data", "forward", "loss", "backward"]
+    assert stages[-1].kind == "step"
+    took, gradient = stages[-1].takes
+    (gave,) = stages[-1].gives
+    assert (took.name, gradient.name, gave.name) == ("weight", "weight.grad", "weight")
+    assert list(took.values) == pytest.approx(weights[1])
+    assert list(gave.values) == pytest.approx(weights[2])

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from gradledger.cli.conclude import Conclusion
 from gradledger.cli.paging import Page
+from gradledger.cli.stamp import stamp
 from gradledger.cli.usage import UsageError
 from gradledger.ledger.record import replace
 
@@ -27,7 +28,7 @@ def recorded_for_page(
         folder = tempfile.mkdtemp(prefix="gradledger-page-")
         save = os.path.join(folder, "run.jsonl")
     owner = os.getpid()
-    page = Page(save, output, name, folder)
+    page = Page(save, output, name, folder, stamp(save))
     try:
         yield replace(conclude, page=page), save
     finally:

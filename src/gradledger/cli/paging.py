@@ -12,6 +12,7 @@ from gradledger.audit.atomic import write_atomically
 from gradledger.audit.reach import within
 from gradledger.cli.progress import progress
 from gradledger.cli.repairs import with_repairs
+from gradledger.cli.stamp import Stamp, stamp
 from gradledger.cli.usage import UsageError
 from gradledger.ledger.events import RunEnded
 from gradledger.ledger.record import dataclass, replace
@@ -29,14 +30,16 @@ class Page:
     name: str
     folder: str | None = None
     """Where the recording lies, if it is only for the page."""
+    earlier: Stamp | None = None
+    """Of a recording that lay there before the run."""
 
     def write(self, answer: Answer, cwd: str) -> None:
         """Write it; what goes wrong is an OSError."""
         try:
-            if os.path.exists(self.recording):
+            if stamp(self.recording) not in (None, self.earlier):
                 with progress("reading the run", "events") as shown:
                     told = retold(self.recording, cwd, shown.counted)
-            else:  # a program that never imports torch leaves none
+            else:  # a program that ends before torch is there leaves none
                 told = retell([RunEnded(None)], cwd)
         except RecordingError as error:
             raise OSError(str(error)) from error

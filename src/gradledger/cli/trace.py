@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gradledger.cli.stamp import Stamp, stamp
 from gradledger.cli.torch_needed import need_torch
 from gradledger.cli.usage import UsageError
 
@@ -114,6 +115,8 @@ class _Trace:
             # Not one that cleans up after itself: exit handlers run before the report.
             self._folder = tempfile.mkdtemp(prefix="gradledger-")
             self.recording = str(Path(self._folder) / "run.jsonl")
+        self._earlier: Stamp | None = None if self.recording is None else stamp(self.recording)
+        """Of another run, whose story is not this one's."""
 
     def __call__(self, answer: Answer, script_exit: int) -> int:
         """Tell the story; the exit code is the script's own."""
@@ -128,8 +131,10 @@ class _Trace:
 
         trouble: str | None = None
         try:
-            # A script that never imports torch leaves none.
-            events = read(self.recording) if self.recording and os.path.exists(self.recording) else ()
+            # A script that ends before torch is there leaves none.
+            path = self.recording
+            there = path is not None and stamp(path) not in (None, self._earlier)
+            events = read(path) if path is not None and there else ()
             try:
                 story = tell(events, self._step)
             except RecordingError as error:  # the script wrote to it as well
@@ -163,7 +168,7 @@ class _Trace:
         if self.recording is None:  # a rank that does not report
             return None
         try:
-            Page(self.recording, output, name).write(answer, self._facts.cwd)
+            Page(self.recording, output, name, earlier=self._earlier).write(answer, self._facts.cwd)
         except OSError as error:
             return f"gradledger trace: cannot write the page to {output}: {error.strerror or error}"
         return None

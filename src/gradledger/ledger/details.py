@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from gradledger.ledger.events import Accounts, Event
 from gradledger.ledger.record import dataclass
+from gradledger.ledger.site import Site
 
 DEFAULT_STEP = 2
 """The first step finds no gradients of an earlier one: only the second shows what clearing does."""
@@ -86,6 +87,10 @@ class LossSeen(Detail):
     """What the loss function itself gave, before the user divided or weighted it, where one call led here."""
     samples: int | None = None
     """How many samples the batch had, where that could be told."""
+    written: Site | None = None
+    """The statement that gave it its value, where no loss function did and the text leaves no doubt."""
+    clears_since: int = 0
+    """How many clearings came between its last operation and the pass."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,11 +70,9 @@ def unfolded(items: Iterable[ev.Event | Repeated]) -> Iterator[ev.Event]:
 
 def read_folded(path: str | Path) -> Iterator[ev.Event | Repeated]:
     """The same, with what repeats itself left together."""
-    try:
-        with open(path, encoding="utf-8") as lines:
-            yield from _read(lines, str(path))
-    except UnicodeDecodeError as error:
-        raise RecordingError(f"{path}: not a recording of gradledger (not text)") from error
+    # What is no text is told with its line, which a decoder that reads ahead does not know.
+    with open(path, encoding="utf-8", errors="surrogateescape") as lines:
+        yield from _read(lines, str(path))
 
 
 def _read(lines: Lines, path: str) -> Iterator[ev.Event | Repeated]:
@@ -119,6 +117,8 @@ def _parsed(line: str) -> Any:
     try:
         if line[:-1].isdecimal() and line.isascii():  # by far most lines
             return int(line)
+        if not line.isascii():
+            line.encode()  # fails where bytes were no text
         return json.loads(line)
     except (ValueError, RecursionError):  # no JSON, a number of thousands of digits, brackets in brackets
         return None

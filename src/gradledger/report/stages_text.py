@@ -8,11 +8,11 @@ from gradledger.audit.place import shown_place
 from gradledger.audit.source import source_lines
 from gradledger.ledger.details import TensorSeen
 from gradledger.ledger.site import Site
-from gradledger.report.cells import cells, cut, whole_words
+from gradledger.report.cells import cells, cut, whole_words, wrap
 from gradledger.report.plot import number as shown
 from gradledger.report.stage_facts import chosen, digits_of, shape, stage_facts, title_of, window_of
 from gradledger.report.style import StreamFacts
-from gradledger.story.told import Stage
+from gradledger.story.told import Gradients, Stage
 
 
 def stages_text(stages: Sequence[Stage], facts: StreamFacts) -> list[str]:
@@ -47,17 +47,30 @@ def _stage(count: int, stage: Stage, window: int, facts: StreamFacts) -> Iterato
 
 
 def _gradients(stage: Stage, facts: StreamFacts) -> Iterator[str]:
-    before, after = facts.plain(stage.before.text), facts.plain(stage.after.text)
+    before, after = _states(stage.before, facts), _states(stage.after, facts)
     label = "       gradients  "
     arrow = "→" if facts.unicode else "->"
-    painted = facts.paint(after, "error" if stage.after.stale and stage.after.micro_batches else "good")
+    tone = "error" if stage.after.stale and stage.after.micro_batches else "good"
     if before == after:
-        yield f"{label}{after}"
-    elif cells(f"{label}{before} {arrow} {after}") <= facts.width:
-        yield f"{label}{before} {arrow} {painted}"
+        yield from _under(label, after)
+    elif len(before + after) == 2 and cells(f"{label}{before[0]} {arrow} {after[0]}") <= facts.width:
+        yield f"{label}{before[0]} {arrow} {facts.paint(after[0], tone)}"
     else:
-        yield f"{label}{before}"
-        yield f"{' ' * (len(label) - len(arrow) - 1)}{arrow} {painted}"
+        yield from _under(label, before)
+        head = f"{' ' * (len(label) - len(arrow) - 1)}{arrow} "
+        yield from _under(head, [facts.paint(line, tone) for line in after])
+
+
+def _states(gradients: Gradients, facts: StreamFacts) -> list[str]:
+    """Each lot of parameters on lines of its own."""
+    room = facts.width - 18
+    lots = gradients.parts or (gradients,)
+    return [line for lot in lots for line in wrap(facts.plain(lot.text), room)]
+
+
+def _under(label: str, lines: Sequence[str]) -> Iterator[str]:
+    for index, line in enumerate(lines):
+        yield f"{' ' * len(label) if index else label}{line}"
 
 
 def _tensor(word: str, tensor: TensorSeen, facts: StreamFacts, digits: int) -> Iterator[str]:

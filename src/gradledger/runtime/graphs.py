@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal
 
+import torch
 from torch import Tensor
 
 from gradledger.ledger.record import dataclass
@@ -31,6 +32,11 @@ def roots(tensors: Any) -> list[Any]:
 def born(node: Any) -> int:
     """When the node was made: a node is younger than all nodes of the graph below it."""
     return int(node._sequence_nr())
+
+
+def now() -> int:
+    """When the next node of this thread will be made."""
+    return int(torch.autograd._get_sequence_nr())  # type: ignore[attr-defined]
 
 
 def leaves(starts: list[Any]) -> list[Tensor]:

@@ -20,7 +20,8 @@ _CLEARS = {"zero_", "detach_", "_foreach_zero_", "fill_"}
 
 
 @lru_cache(maxsize=256)
-def _tree(path: str) -> ast.Module | None:
+def parsed(path: str) -> ast.Module | None:
+    """The file as a syntax tree; None if it cannot be read as Python."""
     text = "".join(linecache.getlines(path))
     try:
         return ast.parse(text) if text else None
@@ -30,7 +31,7 @@ def _tree(path: str) -> ast.Module | None:
 
 def ancestors(path: str, line: int) -> list[ast.AST]:
     """The statements and definitions around a line, outermost first."""
-    tree = _tree(path)
+    tree = parsed(path)
     if tree is None:
         return []
     chain: list[ast.AST] = []
@@ -138,7 +139,7 @@ def hand_written_clear(
 def hidden_clear(steps: Stack, backwards: Stack) -> Site | None:
     """A statement between a backward and a step that empties gradients behind autograd's back."""
     pair = meeting(steps, backwards)
-    tree = None if pair is None else _tree(pair[0].path)
+    tree = None if pair is None else parsed(pair[0].path)
     if pair is None or tree is None:
         return None
     step, backward = pair
@@ -192,7 +193,7 @@ def cleared_between(backward: Site | None, update: Site) -> bool:
 
 def uncalled_clears(path: str) -> Iterator[tuple[Site, str]]:
     """Statements that name zero_grad and do not call it."""
-    tree = _tree(path)
+    tree = parsed(path)
     for node in ast.walk(tree) if tree is not None else ():
         if (
             isinstance(node, ast.Expr)
@@ -210,7 +211,7 @@ _PLAIN = frozenset({"item", "detach", "tolist", "numpy", "float", "int", "len"})
 
 def accumulating_statement(path: str, line: int, name: str) -> Site | None:
     """The statement that adds a tensor to the variable `name`, nearest to a line."""
-    tree = _tree(path)
+    tree = parsed(path)
     found: list[ast.stmt | ast.expr] = []
     for node in ast.walk(tree) if tree is not None else ():
         match node:
@@ -256,7 +257,7 @@ def _closest(near: Site | None, before: Site | None, wanted: object) -> Site | N
     """Of the statements in the file that do it, the one between two lines, or the nearest."""
     if near is None:
         return None
-    tree = _tree(near.path)
+    tree = parsed(near.path)
     if tree is None:
         return replace(near, column=1)
     found = [n for n in ast.walk(tree) if isinstance(n, ast.stmt) and wanted(n)]  # type: ignore[operator]

@@ -51,6 +51,8 @@ class _Stages:
         self._parameter: d.ParameterSeen | None = None
         self._sources: dict[int, int] = {}
         """Loaders whose batch no pass has used yet, and the place of the stage."""
+        self._clears: list[int] = []
+        """The place of the stage of each clearing since the last pass."""
 
     def add(self, item: Item) -> None:
         """One more event."""
@@ -73,7 +75,7 @@ class _Stages:
                 self._stage(item, "loss", takes=event.inputs, facts=facts)
             case d.LossSeen():
                 if not self._has("loss"):
-                    self._stage(item, "loss", facts={"loss": event.value})
+                    self._by_hand(item, event)
                 self._loss = event
             case d.NormSeen():
                 self._norm = event
@@ -98,12 +100,14 @@ class _Stages:
                 self._stage(item, "scale", facts=_only(scale=self._scales.get(event.scaler)))
             case ev.GradientCleared():
                 self._zero(item, event)
+                self._clears.append(len(self.told) - 1)
             case ev.BackwardRan():
                 if self._loss is not None:
                     facts["starts from"] = self._loss.value
                 self._stage(item, "backward", facts={**facts, **_only(bytes=self._memory)})
                 self._passes, self._loss = self._passes + 1, None
                 self._sources.clear()
+                self._clears.clear()
             case ev.GradientsUnscaled():
                 self._stage(item, "unscale", facts=_only(scale=self._scales.get(event.scaler)))
             case ev.GradientsClipped():
@@ -134,6 +138,19 @@ class _Stages:
             self.told[-1] = replace(last, gives=seen.gives)
         else:
             self._parameter = seen
+
+    def _by_hand(self, item: Item, event: d.LossSeen) -> None:
+        """A loss that is known only at its pass stands where it was written, before what came after it."""
+        self._stage(item, "loss", facts={"loss": event.value})
+        made = self.told.pop()
+        if event.written is not None:
+            made = replace(made, path=event.written.path, line=event.written.line)
+        at = len(self.told)
+        if 0 < event.clears_since <= len(self._clears):
+            at = self._clears[-event.clears_since]
+            made = replace(made, before=self.told[at].before, after=self.told[at].before)
+        self.told.insert(at, made)
+        self._sources = {key: index + (index >= at) for key, index in self._sources.items()}
 
     def _zero(self, item: Item, event: ev.GradientCleared) -> None:
         last = self.told[-1] if self.told else None

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from gradledger.ledger.account import Account
 from gradledger.ledger.books import Balance, Books
+from gradledger.ledger.record import replace
 from gradledger.story.told import Gradients
 
 NOTHING = Gradients("none", "none")
@@ -13,22 +14,42 @@ NOTHING = Gradients("none", "none")
 
 def gradients(books: Books, accounts: Iterable[int] | None = None) -> Gradients:
     """The state of these accounts together; by default of all parameters that were ever reached."""
-    found: dict[Gradients, int] = {}
+    found: dict[tuple[int | None, Gradients], int] = {}
     numbers = books.accounts if accounts is None else accounts
     for number in numbers:
         balance = books.balances[number]
         if balance.trainable and (balance.backed or balance.optimizer is not None) and balance.size:
-            state = _state(books.accounts[number], balance)
-            found[state] = found.get(state, 0) + balance.size
+            lot = balance.optimizer, _state(books.accounts[number], balance)
+            found[lot] = found.get(lot, 0) + balance.size
+    states = {state for _, state in found}
     if not found:
         return NOTHING
-    if len(found) == 1:
-        return next(iter(found))
-    parts = [f"{state.text} ({_parameters(size)})" for state, size in found.items()]
-    most = max(state.micro_batches for state in found)
+    if len(states) == 1:
+        return states.pop()
+    owners = {owner for owner, _ in found}
+    parts = []
+    for owner in sorted(owners, key=lambda number: (number is None, number)):
+        own = {state: size for (other, state), size in found.items() if other == owner}
+        for state, size in own.items():
+            words = [_optimizer(books, owner)] if len(owners) > 1 else []
+            words += [_parameters(size)] if len(own) > 1 or owner is None else []
+            parts.append(replace(state, text=f"{', '.join(words)}: {state.text}"))
+    most = max(state.micro_batches for state in states)
     # Old ones of one group beside new ones of another are no mixture of both.
-    stale = any(state.stale and (state.micro_batches or not most) for state in found)
-    return Gradients("mixed", "; ".join(parts), most, stale)
+    stale = any(state.stale and (state.micro_batches or not most) for state in states)
+    return Gradients("mixed", "; ".join(part.text for part in parts), most, stale, tuple(parts))
+
+
+def _optimizer(books: Books, number: int | None) -> str:
+    """What it is called; of several of one kind also which."""
+    if number is None:
+        return "without optimizer"
+    built = {other: book.built for other, book in books.optimizers.items()}
+    kinds = {other: was.kind for other, was in built.items() if other is not None and was is not None}
+    alike = sorted(other for other, kind in kinds.items() if kind == kinds.get(number))
+    if number not in kinds:
+        return f"optimizer {number}"
+    return kinds[number] if len(alike) == 1 else f"{kinds[number]} {alike.index(number) + 1}"
 
 
 def _state(account: Account, balance: Balance) -> Gradients:

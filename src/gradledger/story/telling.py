@@ -35,6 +35,8 @@ class Teller:
         self._closed = 0
         self._main: int | None = None
         self._by_batches = False
+        self._evaluated = self._by_closure = False
+        """Whether the running step, and the last one, evaluated a closure several times."""
         self._rates: dict[int, float] = {}
         self._scales: dict[int, float] = {}
         self._wanting: list[StepWindow] = []
@@ -103,7 +105,7 @@ class Teller:
         for window in self._wanting:
             if not window.items:
                 self._begun[window.step] = dict(self._rates), dict(self._scales)
-            window.add(event, before, after, by_batches=self._by_batches)
+            window.add(event, before, after, by_batches=self._by_batches, by_closure=self._by_closure)
 
     def _is_stale(self, event: ev.OptimizerStepped) -> bool:
         accounts = self._books.accounts
@@ -130,6 +132,7 @@ class Teller:
         if isinstance(event, (ev.OptimizerStepped, ev.StepSkipped)):
             if self._main is None:
                 self._main = event.optimizer
+            self._by_closure, self._evaluated = self._evaluated, False
             rate = self._rates.get(event.optimizer or 0)
             if event.optimizer == self._main:
                 self._closed += 1
@@ -137,6 +140,8 @@ class Teller:
                     window.closed(self._closed, event)
         elif isinstance(event, ev.RunEnded):
             self._complete = event.complete
+        elif isinstance(event, ev.ClosureEvaluated):
+            self._evaluated = True
         self._epochs.hear(event, rate, stale=self._stale)
         self._curves.hear(event)
 

@@ -19,6 +19,8 @@ class Gradients:
     """How many passes wait in them for a step."""
     stale: bool = False
     """They hold what a step has applied before."""
+    parts: tuple[Gradients, ...] = ()
+    """Where parameters differ, the state of each lot of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,10 +41,12 @@ class StepWindow:
         """Whether the next event may belong to it."""
         return self._collecting and not self._over
 
-    def add(self, event: ev.Event, before: Gradients, after: Gradients, *, by_batches: bool) -> None:
-        """One more event; where a loader gives batches, a turn of the loop begins with one."""
+    def add(
+        self, event: ev.Event, before: Gradients, after: Gradients, *, by_batches: bool, by_closure: bool
+    ) -> None:
+        """One more event; a turn begins with a loader's batch, or with what a closure begins with."""
         item = Item(event, before, after)
-        anew = _begins_anew(event, self._previous, by_batches=by_batches)
+        anew = _begins_anew(event, self._previous, by_batches=by_batches, by_closure=by_closure)
         if isinstance(event, d.LayerSeen) and event.site is None:
             self._held.append(item)  # the model's call, which follows, tells where that was
         elif self.found and anew:
@@ -70,7 +72,7 @@ _PARTS = (d.BatchTaken, d.LayerSeen, d.ForwardSeen, d.CriterionCalled, d.LossSee
 
 
 def _begins_anew(
-    event: ev.Event, step: ev.OptimizerStepped | ev.StepSkipped | None, *, by_batches: bool
+    event: ev.Event, step: ev.OptimizerStepped | ev.StepSkipped | None, *, by_batches: bool, by_closure: bool
 ) -> bool:
     """Whether this is no longer what follows the step, but the beginning of the next turn of the loop."""
     if isinstance(event, (d.BatchTaken, ev.EpochEnded, d.LoopTurned)):
@@ -80,4 +82,4 @@ def _begins_anew(
     here, there = event.site, None if step is None else step.site
     if here is not None and there is not None and (here.path, here.function) == (there.path, there.function):
         return (here.line, here.column or 0) < (there.line, there.column or 0)
-    return isinstance(event, _PARTS)
+    return isinstance(event, _PARTS) or (by_closure and isinstance(event, ev.GradientCleared))

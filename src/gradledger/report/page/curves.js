@@ -6,7 +6,7 @@ const drawn = (name, attributes, ...children) => {
   made.append(...children);
   return made;
 };
-const short = (value) => (value === 0 ? "0" : Math.abs(value) >= 1e5 || Math.abs(value) < 1e-3 ? value.toExponential(1) : String(+value.toPrecision(3)));
+const short = (value) => (value === 0 ? "0" : Math.abs(value) >= 1e5 || Math.abs(value) < 1e-4 ? value.toExponential(1) : String(+value.toPrecision(3)));
 const bytes = (value) => { const units = ["B", "KB", "MB", "GB", "TB"]; let at = 0; while (Math.abs(value) >= 1024 && at < 4) { value /= 1024; at++; } return `${+value.toPrecision(3)} ${units[at]}`; };
 let series, PLOTS;
 const startingWith = (word) => Object.keys(series).filter((name) => name.startsWith(word));
@@ -38,7 +38,8 @@ const updates = () => {
 };
 
 // Round numbers around what is drawn, three to six of them.
-const ticksOf = (from, to) => {
+const ticksOf = (from, to, unit = 1) => {
+  if (unit !== 1) return ticksOf(from / unit, to / unit).map((tick) => tick * unit);
   const rough = (to - from) / 4, power = 10 ** Math.floor(Math.log10(rough)), step = [1, 2, 2.5, 5, 10].map((n) => n * power).find((n) => n >= rough);
   const first = Math.floor(from / step + 1e-9), last = Math.ceil(to / step - 1e-9);
   return Array.from({ length: last - first + 1 }, (_, at) => (first + at) * step);
@@ -54,8 +55,9 @@ const plotted = (plot, box) => {
   let [from, to] = [scale(low), scale(high)];
   if (from === to) { from -= Math.abs(from) * 0.1 || 0.5; to += Math.abs(to) * 0.1 || 0.5; }
   // Asked for once: around its own ends there would be other round numbers, outside the frame.
-  const even = log || plot.format, ticks = even ? [0, 1, 2, 3].map((tick) => from + ((to - from) * tick) / 3) : ticksOf(from, to);
-  if (!even) [from, to] = [ticks[0], ticks[ticks.length - 1]];
+  const grain = plot.format === bytes ? 1024 ** Math.max(0, Math.min(4, Math.floor(Math.log(to) / Math.log(1024)))) : 1;
+  const ticks = log ? [0, 1, 2, 3].map((tick) => from + ((to - from) * tick) / 3) : ticksOf(from, to, grain);
+  if (!log) [from, to] = [ticks[0], ticks[ticks.length - 1]];
   // A page may draw over something else than the micro-batches of the timeline.
   const { end: last = timeline.count, unit = "micro-batch", steps: ticked = true } = DATA.curves, end = Math.max(last, 2);
   const X = (x) => left + ((x - 1) / (end - 1)) * (width - left - right), Y = (y) => top + (1 - (scale(y) - from) / (to - from)) * (height - top - bottom);
@@ -71,7 +73,10 @@ const plotted = (plot, box) => {
   for (const skip of DATA.curves.skips) svg.append(drawn("text", { x: X(skip), y: height - bottom - 3, "text-anchor": "middle", class: "skipped" }, "×"));
   rows.forEach((row, index) => {
     const [tone, dash] = STROKES[index % STROKES.length], steps = plot.steps;
-    if (row.some((p) => p.low !== p.high)) svg.append(drawn("path", { d: `M${row.map((p) => `${X(p.x)},${Y(p.high)}`).join("L")}L${[...row].reverse().map((p) => `${X(p.x)},${Y(p.low)}`).join("L")}Z`, fill: `var(--${tone})`, opacity: 0.16 }));
+    const apart = row.filter((p) => p.low !== p.high);
+    // What came and went between two values that stand still is drawn where it happened.
+    if (apart.length && steps && row.length <= 300) for (const p of apart) svg.append(drawn("line", { x1: X(p.x), x2: X(p.x), y1: Y(p.low), y2: Y(p.high), stroke: `var(--${tone})`, "stroke-width": Math.max(1, Math.min(5, (width - left - right) / row.length / 2)), opacity: 0.3, class: "given-back" }));
+    else if (apart.length) svg.append(drawn("path", { d: `M${row.map((p) => `${X(p.x)},${Y(p.high)}`).join("L")}L${[...row].reverse().map((p) => `${X(p.x)},${Y(p.low)}`).join("L")}Z`, fill: `var(--${tone})`, opacity: 0.16 }));
     const path = row.map((p, at) => (at && steps ? `H${X(p.x)}V${Y(p.y)}` : `${at ? "L" : "M"}${X(p.x)},${Y(p.y)}`)).join("");
     if (row.length > 1) svg.append(drawn("path", { d: path, fill: "none", stroke: `var(--${tone})`, "stroke-width": 1.8, "stroke-dasharray": dash, "stroke-linejoin": "round" }));
     if (row.length <= 40) for (const p of row) svg.append(drawn("circle", { cx: X(p.x), cy: Y(p.y), r: 2.3, fill: `var(--${tone})` }));
@@ -93,6 +98,7 @@ const plotted = (plot, box) => {
 const headOf = (plot) => {
   const head = element("header", {}, element("h3", {}, plot.title));
   if (plot.of.length > 1) plot.of.forEach((name, index) => head.append(element("span", { class: "key" }, drawn("svg", { viewBox: "0 0 22 8", "aria-hidden": "true" }, drawn("line", { x1: 0, x2: 22, y1: 4, y2: 4, stroke: `var(--${STROKES[index % STROKES.length][0]})`, "stroke-width": 2.4, "stroke-dasharray": STROKES[index % STROKES.length][1] })), nameOf(plot, name))));
+  if (plot.zero && plot.of.some((name) => series[name].points.some((p) => p.length > 2))) head.append(element("span", { class: "key" }, "pale: given back by clearing before the pass"));
   const broken = plot.of.reduce((sum, name) => sum + series[name].broken, 0);
   if (broken) head.append(element("span", { class: "key" }, `${many(broken, "value")} NaN or infinite, not drawn`));
   head.append(element("span", { class: "read", "aria-hidden": "true" }));

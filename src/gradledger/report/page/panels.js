@@ -1,6 +1,6 @@
 // Stages of one step, layers of one forward pass and the table of epochs, where the recording holds them.
-const shapeText = (tensor) => `${tensor.name ? `${tensor.name} ` : ""}${tensor.shape} ${tensor.dtype.replace("torch.", "")}`;
-const shapes = (word, tensors) => tensors.map((tensor, at) => element("span", { class: "shape" }, element("b", {}, at ? "" : `${word} `), shapeText(tensor), tensor.values.length ? element("span", { class: "values" }, tensor.values.join(" ") + (tensor.more ? " …" : "")) : null));
+const tensorOf = (tensor) => element("div", { class: "tensor" }, tensor.name ? element("b", {}, `${tensor.name} `) : null, element("span", { class: "dims" }, `${tensor.shape} `), element("span", { class: "dtype" }, tensor.dtype.replace("torch.", "")), tensor.values.length ? element("span", { class: "values" }, tensor.values.join(" ") + (tensor.more ? "\u00a0…" : "")) : null);
+const flow = (word, tensors) => (tensors.length ? [element("dt", {}, word), element("dd", {}, ...tensors.map(tensorOf))] : []);
 const cellsOf = (kind, words) => words.map((word) => element(kind, kind === "th" ? { scope: "col" } : {}, word));
 const tableOf = (caption, heads, rows, width) => {
   const body = element("tbody");
@@ -8,16 +8,25 @@ const tableOf = (caption, heads, rows, width) => {
   return element("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": caption }, element("table", {}, element("caption", {}, caption), element("thead", {}, element("tr", {}, ...cellsOf("th", heads))), body));
 };
 
+// What the gradients held, each lot with the colour that the timeline gives it.
+const owned = (words) => words.replace(/^(\S+) (\d+)(?=[:,])/, (whole, kind, at) => { const alike = [...new Set(timeline.rows.filter((row) => row.kind === kind).map((row) => row.optimizer))].sort((a, b) => a - b); return alike.length > 1 && alike[at - 1] ? optimizerName(alike[at - 1]) : whole; });
+const held = (lots) => lots.map(([letter, words]) => element("span", { class: letter === "S" ? "held stale" : "held" }, element("span", { class: `swatch ${letter}`, "aria-hidden": "true" }), owned(words)));
+const stateOf = (stage) => {
+  const same = JSON.stringify(stage.before) === JSON.stringify(stage.after);
+  const before = element("span", { class: "lots" }, ...held(stage.before)), after = element("span", { class: "lots now" }, element("span", { class: "arrow" }, "→ "), ...held(stage.after));
+  return element("div", { class: same ? "state" : "state moved" }, element("span", { class: "word" }, "gradients "), before, same ? null : after);
+};
+const stageOf = (stage) => {
+  const line = stage.line < 0 ? null : LINES[stage.line], [name, of] = stage.name.split(" (");
+  return element("li", { "data-kind": stage.kind },
+    element("header", {}, element("h3", {}, element("span", { class: "number" }, `${stage.number} `), name, of ? element("small", {}, ` ${of.slice(0, -1)}`) : null), line ? element("span", { class: "place", title: line.place }, line.place.split(/[\\/]/).pop()) : null),
+    line && line.code ? element("code", { title: line.code }, line.code) : null,
+    element("dl", {}, ...flow("in", stage.in), ...flow("out", stage.out)), stage.fact ? element("p", { class: "fact" }, stage.fact) : null, stateOf(stage));
+};
 const drawStages = () => {
   const list = document.getElementById("stages");
-  list.replaceChildren();
-  for (const stage of DATA.stages) {
-    if (typeof stage === "string") { list.append(element("li", { class: "gap" }, `… ${stage}`)); continue; }
-    const moved = stage.before === stage.after ? [stage.after] : [`${stage.before} → `, element("b", {}, stage.after)];
-    list.append(element("li", {}, element("h3", {}, element("span", { class: "number" }, `${stage.number} `), stage.name), ...(stage.line < 0 ? [] : [element("span", { class: "values place", title: LINES[stage.line].place }, LINES[stage.line].place.split(/[\\/]/).pop()), element("code", { title: LINES[stage.line].code }, LINES[stage.line].code)]),
-      ...shapes("in", stage.in), ...shapes("out", stage.out), stage.fact ? element("span", { class: "shape" }, stage.fact) : null,
-      element("span", { class: stage.stale ? "state stale" : "state" }, "gradients: ", ...moved)));
-  }
+  list.classList.toggle("windowed", DATA.stages.some((stage) => stage.name && stage.name.includes("(micro-batch ")));
+  list.replaceChildren(...DATA.stages.map((stage) => (typeof stage === "string" ? element("li", { class: "gap" }, `… ${stage}`) : stageOf(stage))));
 };
 const drawLayers = () => {
   document.getElementById("layers").replaceChildren();

@@ -10,11 +10,12 @@ from gradledger.report.epochs_text import epoch_columns
 from gradledger.report.plot import number
 from gradledger.report.replay.lines import Lines
 from gradledger.report.stage_facts import chosen, digits_of, shape, stage_facts, title_of, window_of
-from gradledger.story.told import Curve, Epoch, Layer, Stage, Story
+from gradledger.story.told import Curve, Epoch, Gradients, Layer, Stage, Story
 
 MOST_STAGES = 60
 MOST_LAYERS = 120
 MOST_EPOCHS = 200
+_LETTERS = {"none": "N", "zero": "Z", "fresh": "F", "accumulated": "A", "stale": "U", "by hand": "H"}
 
 
 def story_data(story: Story, lines: Lines, *, detailed: bool) -> dict[str, object]:
@@ -60,10 +61,19 @@ def _stage(count: int, stage: Stage, window: int, lines: Lines) -> dict[str, obj
         "in": [_tensor(tensor, digits_of(stage)) for tensor in stage.takes[:6]],
         "out": [_tensor(tensor, digits_of(stage)) for tensor in stage.gives[:6]],
         "fact": stage_facts(stage),
-        "before": stage.before.text,
-        "after": stage.after.text,
-        "stale": stage.after.stale and stage.after.micro_batches > 0,
+        "kind": stage.kind,
+        "before": _held(stage.before),
+        "after": _held(stage.after),
     }
+
+
+def _held(gradients: Gradients) -> list[list[str]]:
+    """What each lot of gradients held: the timeline's letter for it, and words."""
+    return [[_letter(part), part.text] for part in gradients.parts or (gradients,)]
+
+
+def _letter(gradients: Gradients) -> str:
+    return "S" if gradients.stale and gradients.micro_batches else _LETTERS[gradients.state]
 
 
 def _layer(layer: Layer) -> dict[str, object]:

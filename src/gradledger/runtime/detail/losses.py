@@ -12,6 +12,7 @@ from torch.amp import grad_scaler
 
 from gradledger.ledger import events as ev
 from gradledger.ledger.details import AccuracySeen, LayerGradientSeen, LossSeen
+from gradledger.runtime import graphs
 from gradledger.runtime.detail.batches import BatchLook
 from gradledger.runtime.detail.by_hand import ByHandLook
 from gradledger.runtime.detail.criteria import CriterionLook
@@ -19,6 +20,7 @@ from gradledger.runtime.detail.forwards import ForwardLook, own_parameters
 from gradledger.runtime.detail.looking import gradient_norm, one_number
 from gradledger.runtime.detail.telling import Telling, careful
 from gradledger.runtime.detail.turns import TurnLook
+from gradledger.runtime.detail.written import written
 from gradledger.runtime.observer import Observer
 from gradledger.runtime.patch import Patches
 
@@ -50,6 +52,9 @@ class LossLook:
         self._scaled: weakref.ref[Tensor] | None = None
         self._unscaled: float | None = None
         """The last loss that a scaler has scaled, and its value before."""
+        self._unscaled_birth: int | None = None
+        self._clears: list[int] = []
+        """When gradients were cleared since the last pass, by the age of the graph."""
 
     def install(self, patches: Patches) -> None:
         """Put the probes in place."""
@@ -89,11 +94,15 @@ class LossLook:
                 if called is not None and called.value is not None:
                     self.telling.tell(LossSeen(event.site, called.value, called.value, called.samples))
             self._shown = False
+            self._clears = []
+        elif isinstance(event, ev.GradientCleared) and self.telling.closely:
+            self._clears.append(graphs.now())
 
     @careful
     def _note_scaling(self, outputs: Any, result: Any) -> None:
         if isinstance(outputs, Tensor) and isinstance(result, Tensor):
             self._scaled, self._unscaled = weakref.ref(result), one_number(outputs)
+            self._unscaled_birth = None if outputs.grad_fn is None else graphs.born(outputs.grad_fn)
 
     @careful
     def _before(self, tensors: Any) -> Before | None:
@@ -111,11 +120,16 @@ class LossLook:
         if accuracy is not None:
             self.telling.tell(accuracy)
         value = None if loss is None else one_number(loss)
+        birth = None if loss is None or loss.grad_fn is None else graphs.born(loss.grad_fn)
         if self._scaled is not None and self._scaled() is loss:
-            value = self._unscaled
-        if value is not None:
-            samples = self._batches.samples if called is None else called.samples
-            self.telling.tell(LossSeen(site, value, None if called is None else called.value, samples))
+            value, birth = self._unscaled, self._unscaled_birth
+        if value is not None and called is not None:
+            self.telling.tell(LossSeen(site, value, called.value, called.samples))
+        elif value is not None and not self.telling.closely:
+            self.telling.tell(LossSeen(site, value, None, self._batches.samples))
+        elif value is not None:
+            since = 0 if birth is None else sum(birth < cleared for cleared in self._clears)
+            self.telling.tell(LossSeen(site, value, None, self._batches.samples, written(site), since))
         if not self.telling.closely:
             return None
         own = own_parameters(self._forwards.models)

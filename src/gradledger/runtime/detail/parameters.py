@@ -31,6 +31,8 @@ class ParameterLook:
         """Each account's gradient at the last look."""
         self._inside = False
         """Whether a step is running."""
+        self._entered: dict[int, TensorSeen] = {}
+        """How the parameters were when the running step began; one with a closure is booked at its end."""
         self._stepping: Tensor | None = None
         """The parameter whose step has been told, and not yet what it came to."""
 
@@ -41,11 +43,21 @@ class ParameterLook:
         patches.later(optim.register_optimizer_step_pre_hook(self._enters).remove)
         patches.later(optim.register_optimizer_step_post_hook(self._leaves).remove)
 
-    def _enters(self, *_: Any) -> None:
+    def _enters(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         self._inside = True
+        if self.telling.closely and (len(args) > 1 or kwargs.get("closure") is not None):
+            self._enter(optimizer)
+
+    @careful
+    def _enter(self, optimizer: Any) -> None:
+        held = {id(param) for group in optimizer.param_groups for param in group["params"]}
+        firsts = [cohort.refs[0]() for cohort in self._observer.cohorts]
+        mine = [param for param in firsts if param is not None and id(param) in held]
+        self._entered = {id(param): seen(param, self._name(param)) for param in mine}
 
     def _leaves(self, *_: Any) -> None:
         self._inside = False
+        self._entered = {}
         if self._stepping is not None:
             self._stepped()
 
@@ -59,7 +71,7 @@ class ParameterLook:
         if not self.telling.closely:
             return
         match event:
-            case ev.OptimizerStepped(optimizer=int()) if not self._inside:
+            case ev.OptimizerStepped(optimizer=int()) if not self._inside or self._entered:
                 self._steps(event.accounts)
             case ev.BackwardRan() | ev.GradientCleared() | ev.GradientsUnscaled() | ev.GradientsClipped() if (
                 event.accounts
@@ -85,8 +97,10 @@ class ParameterLook:
         if parameter is None or parameter.grad is None:
             return
         now = self._last[account] = self._gradient(parameter)
-        self._stepping = parameter
-        self.telling.tell(ParameterSeen(None, (seen(parameter, self._name(parameter)), *_there(now))))
+        was = self._entered.get(id(parameter)) if self._inside else seen(parameter, self._name(parameter))
+        if was is not None:
+            self._stepping = parameter
+            self.telling.tell(ParameterSeen(None, (was, *_there(now))))
 
     def _first(self, accounts: Iterable[int]) -> tuple[int, Tensor | None]:
         wanted = set(accounts)
