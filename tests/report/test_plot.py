@@ -48,6 +48,23 @@ def test_the_frame_ends_where_the_drawing_does() -> None:
     assert float(drawn[0].split()[0]) < 100
 
 
+@pytest.mark.parametrize("values", [[0.0, 1.0], [1.0, 3.0], [0.0, 0.0015], [-1e4, 0.0], [24.03, 384.5]])
+def test_the_frame_is_straight_whatever_stands_beside_it(values: list[float]) -> None:
+    drawn = plot([Line("loss", [1, 2], values)], StreamFacts(width=60), below="step")
+    assert len({line.index("│") for line in drawn[:10]}) == 1
+    assert drawn[10].index("└") == drawn[0].index("│")
+    assert max(len(line.partition("│")[0].strip()) for line in drawn[:10]) <= 8
+    assert drawn[9].split()[0].rstrip("│") == number(values[0], 1 if values[0] == 24.03 else 3)
+
+
+def test_nearly_as_many_points_as_columns_are_a_curve_without_gaps() -> None:
+    drawn = plot([Line("loss", range(48), [1.0] * 48)], StreamFacts(width=60), below="step")
+    (row,) = [line.partition("│")[2] for line in drawn if "•" in line]
+    assert set(row) == {"•"}
+    few = plot([Line("loss", range(8), [1.0] * 8)], StreamFacts(width=60), below="step")
+    assert sum(line.count("•") for line in few) == 8
+
+
 def test_two_lines_are_told_apart() -> None:
     lines = [Line("right", [1, 2], [1.0, 1.0]), Line("wrong", [1, 2], [2.0, 3.0])]
     drawn = "\n".join(plot(lines, StreamFacts(), below="step"))

@@ -65,6 +65,18 @@ def test_a_lesson_is_whole_and_has_a_blank_for_every_value(running: Served) -> N
         assert "&lt;!--" not in html
 
 
+def test_pages_tell_of_the_ways_that_need_a_terminal_and_of_scaffolding(running: Served) -> None:
+    overview = running.ask("GET", "learn")[2].decode()
+    for command in ("repair LESSON", "trace LESSON", "recall", "measure"):
+        assert f"<code>gradledger learn {command}</code>" in overview
+    page = running.ask("GET", "learn/lesson/l07")[2].decode()
+    assert "<code>gradledger learn repair 7</code>" in page
+    assert re.findall(r"<summary>where (.*?)</summary>", page) == [
+        "<code>_data</code>",
+        "<code>_train</code>",
+    ]
+
+
 def test_the_assets_are_there_and_nothing_else_is(running: Served) -> None:
     for name in NAMES:
         status, headers, body = running.ask("GET", f"assets/{name}")

@@ -36,10 +36,12 @@ def test_a_number_agrees_within_its_tolerance_and_a_word_exactly() -> None:
 
 
 def test_values_in_the_readers_words() -> None:
-    assert [shown(value) for value in (True, False, 8.0, 0.25, 1e-9)] == [
+    assert [shown(value) for value in (True, False, 8.0, 65536.0, 0.25, 8 / 3, 1e-9)] == [
         "yes",
         "no",
         "8",
-        "0.250",
-        "1.00e-09",
+        "65536",
+        "0.25",
+        "2.667",
+        "1e-09",
     ]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from gradledger.report.plot import number
-
 _WORDS = {"y": True, "yes": True, "true": True, "n": False, "no": False, "false": False}
 
 
@@ -37,4 +35,4 @@ def shown(value: float) -> str:
     """The value in the reader's words."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return number(value)
+    return str(int(value)) if value == int(value) else f"{value:.4g}"

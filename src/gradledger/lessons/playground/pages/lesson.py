@@ -128,7 +128,9 @@ def _foot(lesson: Lesson, root: str, *, done: bool) -> str:
         f'<button type="button" id="read" class="primary" aria-pressed="{str(done).lower()}">{words}</button>'
         f'<a href="{text(root)}/quiz/{lesson.id}">Quiz of this lesson</a>'
         + (f'<span class="next">Next: {following}</span>' if following else "")
-        + "</footer>"
+        + f'<p class="also">At a terminal: <code>gradledger learn repair {lesson.number}</code> hands you '
+        "its broken script and judges your repair, "
+        f"<code>gradledger learn trace {lesson.number}</code> shows its loop by stages.</p></footer>"
     )
 
 

@@ -7,6 +7,8 @@ from gradledger.lessons.lesson import Lesson
 from gradledger.lessons.playground.pages.frame import Page
 from gradledger.lessons.playground.pages.prose import inline
 from gradledger.lessons.progress.state import Progress
+from gradledger.lessons.reading.menu import TITLE
+from gradledger.lessons.ways import ways
 from gradledger.report.page.safe import text
 
 _WAYS = (
@@ -15,28 +17,38 @@ _WAYS = (
     ("quiz", "Quiz", "Questions with an explanation for every option."),
     ("glossary", "Glossary", "The words, each in two sentences."),
 )
+_AT_A_TERMINAL = "repair", "trace", "recall", "measure"
 
 
 def overview_page(progress: Progress, root: str) -> Page:
     """What there is to learn."""
     lessons = catalogue.lessons()
     read = sum(1 for one in lessons if _done(one, progress))
-    ways = "".join(
+    here = "".join(
         f'<li><a href="{text(root)}/{name}"><b>{title}</b><span>{about}</span></a></li>'
         for name, title, about in _WAYS
     )
     rows = "".join(_row(one, progress, root) for one in lessons)
     minutes = sum(one.minutes for one in lessons)
     body = (
-        '<header class="hero"><h1>What happens to a gradient</h1>'
+        f'<header class="hero"><h1>{inline(TITLE)}</h1>'
         '<p class="lead">A course on clearing and accumulating gradients in PyTorch, in which every claim is '
         f"computed in front of you. {len(lessons)} lessons, about {minutes} minutes, {read} read so far.</p>"
         "</header>"
-        f'<ul class="ways" aria-label="Other ways to learn">{ways}</ul>'
+        f'<ul class="ways" aria-label="Other ways to learn">{here}</ul>'
         f'<section aria-labelledby="lessons-title"><h2 id="lessons-title">Lessons</h2>'
         f'<ol class="lessons">{rows}</ol></section>'
+        '<section aria-labelledby="terminal-title"><h2 id="terminal-title">At a terminal</h2>'
+        '<p class="lead">Four more ways, over the same lessons and the same score.</p>'
+        f'<dl class="terminal">{"".join(map(_command, _AT_A_TERMINAL))}</dl></section>'
     )
     return Page("Course", "learn", body)
+
+
+def _command(name: str) -> str:
+    way = ways()[name]
+    line = f"gradledger learn {name}" + (" LESSON" if way.takes.startswith("LESSON") else "")
+    return f"<div><dt><code>{text(line)}</code></dt><dd>{inline(way.about)}</dd></div>"
 
 
 def _row(lesson: Lesson, progress: Progress, root: str) -> str:

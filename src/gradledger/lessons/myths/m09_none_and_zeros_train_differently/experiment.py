@@ -16,4 +16,4 @@ def decide():
         optimizer.step()
         moved[to_none] = before - w.item()
         print(f"set_to_none={to_none!s:5}: w moves by {moved[to_none]:.3f}")
-    return {"holds": moved[True] == moved[False], "zeros": moved[False]}
+    return {"holds": moved[True] != moved[False], "zeros": moved[False]}
