@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.agreement.agreeing import run_agrees, text_is_confirmed
-from tests.agreement.loops import Guard, Loop, Op, Place, Player, Precision, Tail
+from tests.agreement.loops import Guard, Loop, Op, Place, Player, Precision, Source, Tail
 from tests.agreement.test_noticing import sides
 
 CLEAR, STEP, RESCALE = (Place.UPDATE, Op.CLEAR), (Place.UPDATE, Op.STEP), (Place.UPDATE, Op.RESCALE)
@@ -38,3 +39,14 @@ def test_all_three_tell_the_same(name: str, tmp_path: Path) -> None:
     run_agrees(loop, verdict, run)
     text_is_confirmed(loop, verdict, run, read)
     assert read.codes == verdict.codes
+
+
+def test_rest_of_an_epoch_without_a_loader_leaves_open_how_often_a_clear_throws_away(tmp_path: Path) -> None:
+    calls = (Place.FORWARD, Op.CLEAR), STEP
+    early = Loop((Player(calls),), guard=Guard.EARLY, size=3, batches=5)
+    for source, doubtful in ((Source.LIST, {"GL103"}), (Source.LOADER, set())):
+        loop = replace(early, source=source)
+        verdict, run, read = sides(loop, tmp_path)
+        assert verdict.open == doubtful
+        run_agrees(loop, verdict, run)
+        text_is_confirmed(loop, verdict, run, read)

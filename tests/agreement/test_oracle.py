@@ -32,3 +32,21 @@ def test_right_loop_is_right(name: str, tmp_path: Path) -> None:
 
 def test_a_clip_between_two_steps_has_its_effect_on_the_second(tmp_path: Path) -> None:
     assert codes(calling(EVERY, CLEAR, STEP, CLIP, STEP), tmp_path) == {"GL105"}
+
+
+@pytest.mark.parametrize(
+    ("loop", "pure"),
+    [
+        (EVERY, True),
+        (RIGHT["windows"], True),
+        (RIGHT["scaler"], True),
+        (MISTAKES["GL101"], False),
+        (MISTAKES["GL202"], True),
+        (MISTAKES["GL307"], True),
+        (MISTAKES["GL401"], False),
+    ],
+)
+def test_steps_that_apply_only_their_own_window(loop: Loop, pure: bool, tmp_path: Path) -> None:
+    verdict = arithmetic(loop, written(loop), tmp_path / "loop.py")
+    assert verdict is not None
+    assert verdict.pure is pure

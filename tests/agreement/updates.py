@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import dataclass
 from itertools import pairwise
+from math import isclose
 
 from tests.agreement.loops import Link, Loop
 from tests.agreement.recorder import Content, Moment, Record
-from tests.agreement.text import BOUND
+from tests.agreement.text import BOUND, SCALE
 from tests.agreement.weights import Weights, reaches, weights
 
 
@@ -99,6 +100,15 @@ class History:
                 if self.passes[k].at.time < clip.at.time < at.time:
                     whole[k] /= clip.shrink
         return whole
+
+    def pure(self, update: Update) -> bool:
+        """Whether the step applies passes of its window alone, each as its loss was meant, but for clips."""
+        whole = self.unclipped(update.content, update.at)
+        meant = ((whole[k], self.passes[k].factor) for k in update.fresh)
+        return update.inside <= update.window and all(
+            any(isclose(weight * scale, factor, rel_tol=1e-6) for scale in (1, SCALE))
+            for weight, factor in meant
+        )
 
     def between(self, first: int, last: int) -> frozenset[int]:
         """The own passes between two moments."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from tests.agreement.loops import BY_HAND, Guard, Loop
+from tests.agreement.loops import BY_HAND, Guard, Loop, Source
 from tests.agreement.recorder import Moment, Reason, Record
 from tests.agreement.text import SCALE
 from tests.agreement.updates import Bound, History, Update
@@ -38,6 +38,8 @@ class Verdict:
     open: frozenset[str]
     cut_short: bool = False
     """The program ended with an error: what would have come after it is not known."""
+    pure: bool = True
+    """Every step applied passes of its own window alone, each with its own factor."""
 
     @property
     def codes(self) -> frozenset[str]:
@@ -49,15 +51,17 @@ def judged(loop: Loop, record: Record) -> Verdict:
     """The verdict on a whole run."""
     wrong: set[Place] = set()
     unclear: set[str] = set()
+    pure = True
     for number in range(len(loop.players)):
         judge = Judge(History(number, loop, record))
+        pure &= all(map(judge.history.pure, judge.updates))
         said = set(judge.wrong())
         better = {place: _explained_by(place, said) for place in said}
         wrong |= {place for place in said if not better[place]}
         # What only an open verdict explains, or may explain, is open itself.
         unclear |= {code for code, line in said if _open(code, better[code, line], judge.unclear)}
         unclear |= judge.unclear
-    return Verdict(frozenset(wrong), frozenset(unclear), record.crash is not None)
+    return Verdict(frozenset(wrong), frozenset(unclear), record.crash is not None, pure)
 
 
 def _explained_by(place: Place, said: set[Place]) -> set[str]:
@@ -89,15 +93,24 @@ class Judge:
         yield from self.never()
 
     def often(
-        self, code: str, lines: list[int], total: int, share: float, doubtful: int = 0
+        self,
+        code: str,
+        lines: list[int],
+        total: int,
+        share: float,
+        doubtful: int = 0,
+        rest: Sequence[int] = (),
     ) -> Iterator[Place]:
-        """Lines that do it in most of the cases, a habit and no accident; open where the doubtful decide."""
+        """Lines that do it in most of the cases, a habit and no accident; open where the doubtful decide.
+
+        Doubtful are so many of the cases, and more at the lines of the rest.
+        """
         enough = max(min(2, total), share * total)
         for line, count in Counter(lines).items():
             if count >= enough:
                 yield code, line
-                if count - doubtful < enough:
-                    self.unclear.add(code)
+            if count - doubtful < enough <= count + rest.count(line):
+                self.unclear.add(code)
 
     # -- the cycle --------------------------------------------------------------------------------------
 
@@ -122,6 +135,7 @@ class Judge:
         """Passes that a clearing took from the step that should have used them."""
         emptied: list[int] = []
         thrown: list[int] = []
+        rest: list[int] = []
         for update in self.updates:
             lines = {at.line for at in map(self._taken, update.lost) if at is not None}
             if lines and any(map(self._left, update.lost)):
@@ -132,8 +146,10 @@ class Judge:
                     lines = {at.line for at in map(self.history.cleared, update.lost) if at is not None}
                 emptied += lines
             elif len(kept := self.history.lines(update.fresh)) == 1:
-                alike = (k for k in update.lost if self.history.lines({k}) == kept)
-                thrown += {at.line for at in map(self._taken, alike) if at is not None}
+                alike = [k for k in update.lost if self.history.lines({k}) == kept]
+                taken = {at.line for at in map(self._taken, alike) if at is not None}
+                thrown += taken
+                rest += {at.line for at in map(self.history.cleared, alike) if at is not None} - taken
             if update.inside and self.history.lines(update.lost) - self.history.lines(update.fresh):
                 self.unclear.add("GL102")  # a whole loss is thrown away, unless a line between read it
                 emptied += lines
@@ -141,7 +157,9 @@ class Judge:
         by_hand = self.history.loop.players[self.number].clearing in BY_HAND
         doubtful = len({one.at.epoch for one in self.history.passes}) if by_hand else 0
         yield from self.often("GL102", emptied, len(self.updates), 0.5, doubtful)
-        yield from self.often("GL103", thrown, len(self.updates), 0.6, doubtful)
+        # Without a loader, that an epoch is over shows with its next pass: its rest may be thrown before.
+        late = rest if self.history.loop.source is Source.LIST else []
+        yield from self.often("GL103", thrown, len(self.updates), 0.6, doubtful, late)
         barren = [u.at.line for u in self.updates if not u.inside and not u.window]
         yield from self.often("GL106", barren, len(self.updates), 0.9)
 
@@ -295,6 +313,8 @@ class Judge:
             elif not waiting:
                 if not self._applied_again(clip, step):
                     idle.append(clip.at.line)
+            elif self._taken_all(waiting) and not self.unclear.isdisjoint(("GL102", "GL103")):
+                self.unclear.add("GL304")  # so may the clear that took what it had bound
             elif step is not None and len(history.lines(step.fresh)) == 1:
                 found = step.fresh & frozenset(waiting)
                 if found and found < step.fresh and not self._still_scaled(clip):
@@ -302,6 +322,11 @@ class Judge:
         calls = Counter(clip.at.line for clip in history.clips)
         for line in calls:
             yield from self.often("GL304", [one for one in idle if one == line], calls[line], 0.8)
+
+    def _taken_all(self, waiting: dict[int, float]) -> bool:
+        """Whether no step ever applies any of these passes, since they were cleared."""
+        applied = {k for update in self.updates for k in update.inside}
+        return all(self.history.cleared(k) is not None and k not in applied for k in waiting)
 
     def _applied_again(self, clip: Bound, step: Update | None) -> bool:
         """Whether a second step applies just what the clip has bound: then the clip had its effect."""
