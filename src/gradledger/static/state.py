@@ -115,6 +115,8 @@ class Turning:
     """No step is written inside: one that follows closes a window of its turns."""
     tasks: bool = False
     """Each turn has a source of its own: its losses are meant to add up."""
+    members: bool = False
+    """Each turn trains a model of its own: there are as many as there are models."""
     plan: int | str | None = None
     """How many turns it will have in the program, or the label of that number."""
     idle: bool = False
@@ -244,6 +246,8 @@ class State:
         """Where gradients were read."""
         self.looked_at: set[int] = set()
         """Accounts whose gradients were read since they were filled."""
+        self.lent_out: set[int] = set()
+        """Those of models that something unseen was given since their optimizer's step: it may fill them."""
 
     # -- making values ------------------------------------------------------------------------------------
 
