@@ -88,7 +88,9 @@ class Agents(Calls):
             return None
         if name == "step" and "zero_grad" in self.unit.uses.get(_called(node), set()):
             self.leave_alone()
-        self.looked_at |= self.resolve(accounts)
+        given_away = self.resolve(accounts)
+        self.looked_at |= given_away
+        self.lent_out |= given_away
         if re.search(MAY_CLEAR, name):
             self.doubts.update(("GL101", "GL401"))
         return None

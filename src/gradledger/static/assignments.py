@@ -33,10 +33,21 @@ class Assignments(Expressions):
         if isinstance(node.value, ast.GeneratorExp) and direct(self.unit.written(node.value)):
             self.leave_alone()  # it acts when it is iterated over, not here
         for target in node.targets:
-            if self.keepings and not (isinstance(value, Tensor) and value.deps):
-                self.rebound(target.id if type(target) is ast.Name else self.unit.written(target))
+            if self.keepings:
+                self._rebind(target, node, value)
             self._note_sum(target, node, value)
             self.bind(target, value)
+
+    def _rebind(self, target: ast.expr, node: ast.Assign, value: Value) -> None:
+        """What a name held goes with its new value, unless that is made of it."""
+        name = target.id if type(target) is ast.Name else self.unit.written(target)
+        if isinstance(value, Tensor) and value.deps:
+            if name not in self.kept_names:
+                return
+            read = (part for part in ast.walk(node.value) if type(part) is type(target))
+            if any(self.unit.written(part) == name for part in read):
+                return
+        self.rebound(name)
 
     def _flag(self, node: ast.expr) -> Value:
         """A value; if it is a condition inside the training loop, a flag that may guard the step."""

@@ -192,9 +192,13 @@ class Entries(Keepings):
         if not self._passed_since_built(optimizer):
             self.early_steps.append((self.site(node), frozenset(accounts)))
         self.stepping_ifs.setdefault(optimizer.number, set()).update(id(node) for node, _ in self.ifs)
+        site = self.site(node)
+        if not self.lent_out.isdisjoint(accounts):
+            self.doubts.add(f"GL105:{site.path}:{site.line}")  # a pass may have been in between
+            self.lent_out.difference_update(accounts)
         self.events.append(
             ev.OptimizerStepped(
-                self.site(node),
+                site,
                 accounts,
                 optimizer.number,
                 None if scaler is None else scaler.number,

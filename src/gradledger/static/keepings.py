@@ -51,11 +51,12 @@ class Keepings(Changes):
         if not self.loops or keeping.loop is None:
             return
         inner, here = keeping.loop, self.loops[-1]
-        if inner is here or here.loader or (inner.micro and not inner.loader and not inner.steps):
+        parts = inner.members or (inner.micro and not inner.loader and not inner.steps)
+        if inner.node is here.node or here.loader or parts:
             self.bounded.add(site)
 
     def rebound(self, name: str) -> None:
-        """A name was given another value, without graphs."""
+        """A name was given another value, in which what it held before has no part."""
         for keeping in self.keepings.values() if name in self.kept_names else ():
             if keeping.name == name:
                 self._let_go(keeping.site, keeping)

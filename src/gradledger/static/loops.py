@@ -49,6 +49,7 @@ class Loops(Assignments):
         loop.plan = items.label or (items.length if items.exact else None)
         if relevant:
             loop.micro, loop.closes = self.unit.heads(node)
+            loop.members = self.unit.trains_each(node)
         if items.loader is not None:
             loop.number = items.loader.number
         if relevant and not items.length:

@@ -144,6 +144,8 @@ class State:
         """Where gradients were read."""
         self.looked_at: set[int] = set()
         """Accounts whose gradients were read since they were filled."""
+        self.lent_out: set[int] = set()
+        """Those of models that something unseen was given since their optimizer's step: it may fill them."""
 
     # -- making values ------------------------------------------------------------------------------------
 

@@ -33,6 +33,8 @@ class Turning:
     """No step is written inside: one that follows closes a window of its turns."""
     tasks: bool = False
     """Each turn has a source of its own: its losses are meant to add up."""
+    members: bool = False
+    """Each turn trains a model of its own: there are as many as there are models."""
     plan: int | str | None = None
     """How many turns it will have in the program, or the label of that number."""
     idle: bool = False

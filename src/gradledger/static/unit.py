@@ -107,6 +107,7 @@ class Unit:
         self._acting: dict[tuple[int, int], bool] = {}
         self._leaving: dict[int, bool] = {}
         self._heads: dict[int, tuple[bool, bool]] = {}
+        self._members: dict[int, bool] = {}
         self._inert: dict[int, bool] = {}
         self._segments: dict[tuple[int, int], str] = {}
         self._called: dict[int, frozenset[str]] = {}
@@ -249,6 +250,16 @@ class Unit:
             head = ast.unparse(node.target) + " " + ast.unparse(node.iter)
             micro = _MICRO.search(head.lower()) is not None
             known = self._heads[id(node)] = micro, "step(" not in self.segment(node.body)
+        return known
+
+    def trains_each(self, node: ast.For | ast.AsyncFor) -> bool:
+        """Whether each turn trains a model of its own: `for net in nets: net.zero_grad()`."""
+        known = self._members.get(id(node))
+        if known is None:
+            names = "|".join(part.id for part in ast.walk(node.target) if isinstance(part, ast.Name))
+            own = rf"(?:\[(?:{names})\]|\b(?:{names}))\.(?:step|zero_grad)\("
+            known = bool(names) and re.search(own, self.segment(node.body)) is not None
+            self._members[id(node)] = known
         return known
 
     def draws_by_key(self, node: ast.For | ast.AsyncFor) -> bool:

@@ -54,6 +54,8 @@ _MEASURES = r"(?i)loss|criterion|metric|accuracy|score|print|log|append|plot|isi
 _DIFFERENTIATES = r"(?i)back|grad|train|step|update|fit|run|optimi"
 _CYCLE = ("GL101", "GL102", "GL103", "GL105", "GL106", "GL202", "GL204", "GL401", "GL404")
 """What a clearing, a step or a pass at another time would change."""
+_ANYTHING = ("GL101", "GL102", "GL105", "GL301", "GL302", "GL303", "GL305", "GL401")
+"""What an object's own method that is not in sight may set right: it reaches all that the object has."""
 MAY_CLEAR = r"(?i)zero|clear|reset|finish|begin|end_|after|before|post_|pre_|update|step"
 
 _PLAIN = frozenset((type(None), bool, int, float, str, Tensor))
@@ -81,7 +83,7 @@ class Unseen(Statements):
         if callee.label.endswith(".backward"):
             self.guessed = True
         if callee.label in self.inherited and not re.search(_HARMLESS, callee.label.rpartition(".")[2]):
-            self.doubts.update(("GL101", "GL401"))
+            self.doubts.update(_ANYTHING)
         self.watch_out(callee.label, args, kwargs)
         if self.is_model(callee):
             return self.forward(callee, args, kwargs, node)
@@ -165,7 +167,9 @@ class Unseen(Statements):
             self.moved_away(accounts)
         if not accounts or re.search(_HARMLESS, name):
             return
-        self.looked_at |= self.resolve(accounts)
+        given_away = self.resolve(accounts)
+        self.looked_at |= given_away
+        self.lent_out |= given_away
         if re.search(_DIFFERENTIATES, name):
             self.doubts.update(("GL102", "GL106", "GL304"))
         for number in accounts:

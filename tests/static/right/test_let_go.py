@@ -38,6 +38,46 @@ for epoch in range(3):
             {keep}
         print({total})
 """
+_MEMBERS = """\
+def train(nets, optimizers, steps):
+    for epoch in range(10):
+        step = 0
+        while step < steps:
+            x, y = library.batch()
+            {begin}
+            for {each}:
+                {net}.zero_grad()
+                loss = F.mse_loss({net}(x), y)
+                loss.backward()
+                {optimizer}.step()
+                {keep}
+            step += 1
+        print({total})
+"""
+_TERMS = """\
+log_alpha = torch.zeros(1, requires_grad=True)
+alpha_optimizer = torch.optim.Adam([log_alpha])
+
+
+def update(batches):
+    for x, y in batches:
+        first, second = F.mse_loss(model(x), y), F.l1_loss(model(x), y)
+        optimizer.zero_grad()
+        (first + second).backward()
+        optimizer.step()
+        {begin}
+        if settings.tuned:
+            alpha_loss = (log_alpha * y).mean()
+            alpha_optimizer.zero_grad()
+            alpha_loss.backward()
+            alpha_optimizer.step()
+            {keep}
+    return loss.item()
+
+
+while True:
+    update([library.sample() for _ in range(settings.often)])
+"""
 _LATE = """\
 late = nn.Linear(3, 1)
 second = torch.optim.Adam(late.parameters())
@@ -102,6 +142,28 @@ PLAIN = {
     + _REPEATED.format(
         begin="losses = []", often="5", keep="losses.append(loss)", total="sum(losses).item()"
     ),
+    "a sum over models that each learn in the same step": _HEAD
+    + _MEMBERS.format(
+        begin="total = 0",
+        each="i in range(len(nets))",
+        net="nets[i]",
+        optimizer="optimizers[i]",
+        keep="total += loss",
+        total="total.item()",
+    ),
+    "a sum over models beside their optimizers": _HEAD
+    + _MEMBERS.format(
+        begin="total = 0",
+        each="net, own in zip(nets, optimizers)",
+        net="net",
+        optimizer="own",
+        keep="total = total + loss",
+        total="float(total)",
+    ),
+    "a sum of terms that begins with other terms": _HEAD
+    + _TERMS.format(begin="loss = first + second", keep="loss = loss + alpha_loss"),
+    "a sum that begins as one of its terms": _HEAD
+    + _TERMS.format(begin="loss = second", keep="loss += alpha_loss"),
     "an optimizer that is used from the second epoch on": _HEAD + _LATE.format(when="epoch > 0"),
     "an optimizer that is used now and then": _HEAD + _LATE.format(when="epoch % 2 == 1"),
     "a weight that goes through an unseen layer": _HEAD
@@ -124,3 +186,17 @@ PLAIN = {
 @pytest.mark.parametrize("text", programs(PLAIN))
 def test_nothing_certain_is_said(text: str) -> None:
     assert certain(text) == []
+
+
+@pytest.mark.parametrize(
+    "each",
+    ["i in range(steps)", "x, y in loader", "i, (x, y) in enumerate(loader)"],
+)
+@pytest.mark.parametrize("keep", ["total += loss", "total = total + loss"])
+def test_a_sum_over_the_turns_of_one_model_stays_certain(each: str, keep: str) -> None:
+    body = _MEMBERS.format(
+        begin="total = 0", each=each, net="model", optimizer="optimizer", keep=keep, total="total.item()"
+    )
+    assert [code for code, _, _ in certain(_HEAD + body.replace("x, y = library.batch()", "pass"))] == [
+        "GL107"
+    ]
