@@ -235,6 +235,8 @@ class State:
         self.lent = False
         """Something unseen was given what models have computed, and may give it back."""
         self.copied_at: set[tuple[str, int]] = set()
+        self.starts: list[Accounts] = []
+        """Models that were loaded before any pass through them."""
         """Lines that gave one model the weights of another."""
         self.bereaved: dict[int, Accounts] = {}
         """The parameters that an optimizer holds of a model whose name was given to another."""
