@@ -9,11 +9,9 @@ from collections import deque
 from types import FrameType
 from typing import Any
 
-import torch
-
 from gradledger.ledger import events as ev
 from gradledger.ledger.site import Site
-from gradledger.runtime import source
+from gradledger.runtime.holders import Holder, holders
 from gradledger.runtime.observer import Observer
 
 _KEY = "gradledger"
@@ -72,58 +70,25 @@ class KeptGraphs(threading.local):
         )
         if len(alive) < ENOUGH:
             return
-        frame = self.observer.sites.frame(_caller())
+        sites, living = self.observer.sites, set(alive)
+        frame = sites.frame(_caller())
         while frame is not None:
-            name = self._holder(frame, set(alive))
-            if name is not None:
-                self._report(frame, name, site, len(alive))
-                return
-            frame = self.observer.sites.frame(frame.f_back)
+            for holder in holders(frame):
+                if self._reaches(holder, living):
+                    at = holder.filled_at(frame, site, sites.is_users)
+                    if at is not None:
+                        self._report(at, holder.name, len(alive))
+                        return
+            frame = sites.frame(frame.f_back)
 
-    def _report(self, frame: FrameType, name: str, site: Site, held: int) -> None:
-        path = frame.f_code.co_filename
-        at = source.accumulating_statement(path, frame.f_lineno or site.line, name)
-        if at is None:
-            at = source.accumulating_statement(site.path, site.line, name)
-        if (at, name) not in self._reported and at is not None:
+    def _report(self, at: Site, name: str, held: int) -> None:
+        if (at, name) not in self._reported:
             self._reported.add((at, name))
             self.observer.post(ev.GraphKept(at, name, held))
 
-    def _holder(self, frame: FrameType, alive: set[int]) -> str | None:
-        """The variable of this frame from which many finished graphs can be reached."""
-        for name, value in list(frame.f_locals.items()):
-            if name.startswith("__"):
-                continue
-            if self._reaches(value, alive):
-                return name
-            fields = (
-                getattr(value, "__dict__", None) if name in ("self", "trainer", "state", "meter") else None
-            )
-            for field, inner in list(fields.items()) if isinstance(fields, dict) else ():
-                if self._reaches(inner, alive):
-                    return f"{name}.{field}"
-        return None
-
-    def _reaches(self, value: Any, alive: set[int]) -> bool:
-        tensors: list[torch.Tensor] = []
-        if isinstance(value, torch.Tensor):
-            tensors = [value]
-        elif isinstance(value, dict):
-            tensors = [v for v in list(value.values())[:512] if isinstance(v, torch.Tensor)]
-            for inner in list(value.values())[:32]:
-                if isinstance(inner, (list, deque)):
-                    tensors += [v for v in list(inner)[-256:] if isinstance(v, torch.Tensor)]
-        elif isinstance(value, (list, tuple, deque)):
-            tensors = [v for v in list(value)[-512:] if isinstance(v, torch.Tensor)]
-            tensors += [
-                v
-                for item in list(value)[-64:]
-                if isinstance(item, tuple)
-                for v in item
-                if isinstance(v, torch.Tensor)
-            ]
+    def _reaches(self, holder: Holder, alive: set[int]) -> bool:
         found: set[int] = set()
-        stack: list[Any] = [t.grad_fn for t in tensors if t.grad_fn is not None]
+        stack: list[Any] = [t.grad_fn for t in holder.tensors() if t.grad_fn is not None]
         seen: set[Any] = set()
         while stack and len(seen) < 5000 and len(found) < 3:
             node = stack.pop()

@@ -209,9 +209,11 @@ _PLAIN = frozenset({"item", "detach", "tolist", "numpy", "float", "int", "len"})
 """Calls that yield a number, or a tensor without its graph."""
 
 
-def accumulating_statement(path: str, line: int, name: str) -> Site | None:
-    """The statement that adds a tensor to the variable `name`, nearest to a line."""
-    tree = parsed(path)
+def accumulating_statement(path: str, line: int, name: str, within: str | None = None) -> Site | None:
+    """The statement that adds a tensor to `name`, nearest to a line; of one class if that is named."""
+    tree: ast.AST | None = parsed(path)
+    if tree is not None and within is not None:
+        tree = next((n for n in ast.walk(tree) if isinstance(n, ast.ClassDef) and n.name == within), None)
     found: list[ast.stmt | ast.expr] = []
     for node in ast.walk(tree) if tree is not None else ():
         match node:
@@ -223,7 +225,9 @@ def accumulating_statement(path: str, line: int, name: str) -> Site | None:
                 if any(ast.unparse(part) == name for part in ast.walk(value) if isinstance(part, ast.expr)):
                     found.append(node)
             case ast.Call(func=ast.Attribute(value=owner, attr="append" | "extend" | "insert")):
-                if ast.unparse(owner) == name or ast.unparse(owner).startswith(f"{name}["):
+                if ast.unparse(owner) == name or ast.unparse(owner).startswith(
+                    (f"{name}[", f"{name}.setdefault(")
+                ):
                     found.append(node)
             case ast.Assign(targets=[ast.Subscript(value=owner)]) if ast.unparse(owner) == name:
                 found.append(node)

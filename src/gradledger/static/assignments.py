@@ -29,7 +29,7 @@ class Assignments(Expressions):
     """The part of the machine that binds values."""
 
     def _assign(self, node: ast.Assign) -> None:
-        value = self._flag(node.value)
+        value = self.flag(node.value)
         if isinstance(node.value, ast.GeneratorExp) and direct(self.unit.written(node.value)):
             self.leave_alone()  # it acts when it is iterated over, not here
         for target in node.targets:
@@ -49,7 +49,7 @@ class Assignments(Expressions):
                 return
         self.rebound(name)
 
-    def _flag(self, node: ast.expr) -> Value:
+    def flag(self, node: ast.expr) -> Value:
         """A value; if it is a condition inside the training loop, a flag that may guard the step."""
         if isinstance(node, (ast.Compare, ast.BoolOp)) and any(loop.relevant for loop in self.loops):
             before, self.guarding = self.guarding, True
@@ -236,6 +236,8 @@ class Assignments(Expressions):
                 self.apply(setter.setter, [owner, value], {}, node)
                 return
             owner.attrs[name] = value
+            if isinstance(value, (Model, Instance)) and not isinstance(owner, Optimizer):
+                self.used.clear()  # its new part may be used as well
         elif isinstance(owner, ClassValue):
             owner.attrs[name] = value
         elif isinstance(value, (Function, Bound)) or name in ("step", "zero_grad", "backward"):
@@ -337,6 +339,7 @@ class Assignments(Expressions):
             owner.attrs[f"[{self.label(index)}]"] = value
             self.put_out_of_sight(value)
         elif isinstance(owner, Model):
+            self.used.clear()  # its new part may be used as well
             if isinstance(index, int) and -len(owner.children) <= index < len(owner.children):
                 owner.children[index] = value
             else:

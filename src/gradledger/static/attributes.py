@@ -9,6 +9,7 @@ from gradledger.static.parts import Parts
 from gradledger.static.reach import is_out_of_sight
 from gradledger.static.values import (
     NOTHING,
+    OF_A_LIST,
     Accelerator,
     Bound,
     ClassValue,
@@ -140,6 +141,8 @@ class Attributes(Parts):
             return found
         if name == "module" and value.replicated:
             return value
+        if value.items is not None and name in OF_A_LIST:
+            return Bound(value, name)
         if value.cls.is_module and name not in (
             "device",
             "hparams",

@@ -89,6 +89,7 @@ class Building(Contexts):
         if isinstance(node, ast.Call) and _divided_rate(node, kwargs, self.unit.text):
             self.unlinked.add("GL201")
         optimizer = Optimizer(self.fresh(), kind, NOTHING, f"optimizer{len(self.optimizers)}", site=site)
+        optimizer.picked = _picked(given)
         optimizer.bereft = isinstance(node, ast.Call) and _made_in_passing(node)
         self.optimizers.append(optimizer)
         self.events.append(ev.OptimizerBuilt(site, optimizer.number, kind))
@@ -186,6 +187,7 @@ class Building(Contexts):
         plan = next((kwargs[name] for name in _PLANS if name in kwargs), None)
         scheduler.plan = plan.label if isinstance(plan, Unknown) else plan if type(plan) is int else None
         text = self.unit.segment([node]) if isinstance(node, ast.stmt) else ast.unparse(node)
+        text = text.replace("total_iters=", "")  # the only name there is for it
         per_batch = bool(
             re.search(
                 r"len\(|steps_per_epoch|loader|num_training_steps|total_steps|max_steps|t_total|total_iters|num_steps|steps|iters",
@@ -271,3 +273,16 @@ def _sounds_like_a_schedule(name: str) -> bool:
     return "adjust" not in name and bool(
         re.search(r"sched|LR$|warmup|anneal|cosine|decay", name, re.IGNORECASE)
     )
+
+
+def _picked(given: Value) -> bool:
+    """Whether what an optimizer was built from has single parameters in it."""
+    match given:
+        case Parameters():
+            return given.element or given.picked
+        case list() | tuple():
+            return any(map(_picked, given))
+        case dict():
+            return _picked(given.get("params"))
+        case _:
+            return False

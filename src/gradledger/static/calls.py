@@ -37,16 +37,17 @@ class Calls(Functions):
             callee = self.attribute(self.evaluate(function.value), function.attr, function)
         else:
             callee = self.evaluate(function)
+        given = self.flag if _takes_flags(callee) else self.evaluate
         args: list[Value] = []
         for argument in node.args:
             if type(argument) is ast.Starred:
                 value = self.evaluate(argument.value)
                 args += value if isinstance(value, (list, tuple)) else [value]
             else:
-                args.append(self.evaluate(argument))
+                args.append(given(argument))
         kwargs: dict[str, Value] = {}
         for keyword in node.keywords:
-            value = self.evaluate(keyword.value)
+            value = given(keyword.value)
             if keyword.arg is not None:
                 kwargs[keyword.arg] = value
             elif isinstance(value, dict):
@@ -127,6 +128,8 @@ class Calls(Functions):
             self.doubts.update(("GL205", "GL206"))  # of one's own making: it may want to be called first
             return self.external(f"torch.optim.lr_scheduler.{cls.node.name}", args, kwargs, node)
         start = cls.find("__init__")
+        if any(base is BUILTINS["list"] for one in cls.lineage() for base in one.bases):
+            made.items = [*args[0]] if args and isinstance(args[0], (list, tuple)) else []
         if isinstance(start, Function):
             self.run_function(start, [made, *args], kwargs, node)
         else:
@@ -161,3 +164,15 @@ class Calls(Functions):
         """What a name means that no scope holds."""
         found = BUILTINS.get(name)
         return self.unknown(name, fleeting=False) if found is None else found
+
+
+def _takes_flags(callee: Value) -> bool:
+    """Whether a function in sight deals with gradients: what it is told may decide when it steps."""
+    if isinstance(callee, Bound):
+        callee = callee.target
+    elif isinstance(callee, Instance):
+        callee = callee.cls.find("__call__")
+    if not isinstance(callee, Function):
+        return False
+    body = callee.node.body
+    return isinstance(body, list) and callee.unit.touches_gradients(body)

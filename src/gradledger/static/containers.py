@@ -132,7 +132,9 @@ class Containers(Attributes):
         self._generate(node.generators, 0, lambda: made.append(self.evaluate(node.elt)))
         if made and all(isinstance(item, Parameters) for item in made):
             return Parameters(
-                frozenset().union(*(item.accounts for item in made)), any(i.opaque for i in made)
+                frozenset().union(*(item.accounts for item in made)),
+                any(i.opaque for i in made),
+                picked=any(generator.ifs for generator in node.generators),
             )
         return made
 

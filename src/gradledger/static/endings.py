@@ -14,6 +14,10 @@ class Endings(Imports):
 
     def forgive_unsure(self) -> None:
         """Parameters that a pass may not use cannot be said to be forgotten."""
+        replaced = any(isinstance(event, ev.ParametersOrphaned) for event in self.events)
+        for loaded in self.starts if not replaced else ():
+            if all(self.boxes[number].held_by is None for number in loaded):
+                self.moved_away(loaded)  # as a target network is, or a teacher
         unsure = tuple(
             number
             for number, box in self.boxes.items()
@@ -78,11 +82,13 @@ class Endings(Imports):
     def settle_windows(self) -> None:
         """A line that a counter guards closes windows, also the first time."""
         planned = {
-            role.number for role in self.roles.values() if isinstance(role, Scheduler) and role.per_update
+            role.number: role.per_batch
+            for role in self.roles.values()
+            if isinstance(role, Scheduler) and (role.per_update or role.per_batch)
         }
         if planned:
             self.events = [
-                replace(e, per_batch=False)
+                replace(e, per_batch=planned[e.scheduler])
                 if isinstance(e, ev.SchedulerBuilt) and e.scheduler in planned
                 else e
                 for e in self.events

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from math import prod
 
 from gradledger.ledger import events as ev
 from gradledger.static.keepings import Keepings
@@ -191,6 +192,9 @@ class Entries(Keepings):
         self._compare_plans(optimizer)
         if not self._passed_since_built(optimizer):
             self.early_steps.append((self.site(node), frozenset(accounts)))
+        if optimizer.picked and self._shares_with_the_step_before(optimizer):
+            # Each takes its own parameters of the same layers, as the weights here and the biases there.
+            self.unlinked.add(f"GL105:{self.site(node).path}:{self.site(node).line}")
         self.stepping_ifs.setdefault(optimizer.number, set()).update(id(node) for node, _ in self.ifs)
         site = self.site(node)
         if not self.lent_out.isdisjoint(accounts):
@@ -204,6 +208,22 @@ class Entries(Keepings):
                 None if scaler is None else scaler.number,
                 windowed=self.windowed,
             )
+        )
+
+    def _shares_with_the_step_before(self, optimizer: Optimizer) -> bool:
+        """Whether since the last pass others that picked parameters have stepped, and this one has not."""
+        others: set[int] = set()
+        for event in reversed(self.events):
+            if isinstance(event, ev.BackwardRan):
+                break
+            if isinstance(event, ev.OptimizerStepped) and event.optimizer is not None:
+                others.add(event.optimizer)
+        if optimizer.number in others:
+            return False
+        held = optimizer.accounts or NOTHING
+        return any(
+            other.picked and other.number in others and not held.isdisjoint(other.accounts or NOTHING)
+            for other in self.optimizers
         )
 
     def _passed_since_built(self, optimizer: Optimizer) -> bool:
@@ -257,6 +277,9 @@ class Entries(Keepings):
 
     def scheduled(self, node: ast.AST, scheduler: Scheduler, *, explicit: bool) -> None:
         """A scheduler advanced."""
+        turns = [loop.plan for loop in self.loops if loop.relevant]
+        if scheduler.plan is not None and scheduler.plan == _product(turns):
+            scheduler.per_batch = True
         self.advancing_ifs.setdefault(scheduler.optimizer.number, set()).update(
             id(node) for node, _ in self.ifs
         )
@@ -305,10 +328,26 @@ class Entries(Keepings):
         self.copied_at.add((self.unit.path, self.site(node).line))
         self.moved_away(accounts)
 
+    def loaded(self, node: ast.AST, accounts: Accounts) -> None:
+        """A whole model was given other values: before its first pass it may be the one that is trained."""
+        if any(self.boxes[number].filled for number in accounts):
+            self.overwritten(node, accounts)
+            return
+        self.copied_at.add((self.unit.path, self.site(node).line))
+        self.starts.append(accounts)
+
     def moved_away(self, accounts: Accounts) -> None:
         """Something other than an optimizer gives these parameters their values."""
         for number in accounts:
             self.boxes[number].overwritten = True
+
+
+def _product(turns: list[int | str | None]) -> int | str | None:
+    """How often nested loops turn in all, if that is known."""
+    if len(turns) == 1:
+        return turns[0]
+    numbers = [turn for turn in turns if isinstance(turn, int)]
+    return prod(numbers) if numbers and len(numbers) == len(turns) else None
 
 
 def _core(name: str) -> str:

@@ -101,10 +101,11 @@ class Expressions(Containers):
         return value
 
     def _text(self, node: ast.JoinedStr) -> Value:
-        if direct(self.unit.lines[node.lineno - 1]) if node.lineno <= len(self.unit.lines) else False:
-            for part in node.values:
-                if isinstance(part, ast.FormattedValue):
-                    self.evaluate(part.value)
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue) and any(
+                isinstance(inner, ast.Call) for inner in ast.walk(part.value)
+            ):
+                self.evaluate(part.value)
         names = [part.value for part in node.values if isinstance(part, ast.FormattedValue)]
         if all(isinstance(name, ast.Name) for name in names) and "getattr" in self.unit.code:
             parts = [

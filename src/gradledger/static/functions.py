@@ -34,7 +34,9 @@ class Functions(Unseen):
         scope = Scope(function.scope)
         self._bind_arguments(function, scope, args, kwargs)
         self.ran.add(id(code))
-        if not isinstance(code, ast.Lambda) and _is_generator(function):
+        handing = not isinstance(code, ast.Lambda) and _is_generator(function)
+        straight = handing and _is_straight(code) and not self._does_more(function)
+        if not isinstance(code, ast.Lambda) and handing and not straight:
             if any("contextmanager" in function.unit.written(d) for d in code.decorator_list):
                 return Context("source", (function, scope))
             if function.unit.touches_gradients(code.body):
@@ -58,6 +60,8 @@ class Functions(Unseen):
         try:
             if isinstance(code, ast.Lambda):
                 return self.evaluate(code.body)
+            if straight:
+                return self._handed_out(code.body)
             self.execute(code.body)
             return self.returned
         finally:
@@ -65,6 +69,17 @@ class Functions(Unseen):
             self.no_grad -= function.no_grad
             self.depth -= 1
             self.scope, self.function, self.unit, self.returned = saved
+
+    def _handed_out(self, body: list[ast.stmt]) -> list[Value]:
+        """What a generator yields that neither turns nor branches, one thing after another."""
+        made: list[Value] = []
+        for statement in body:
+            if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Yield):
+                given = statement.value.value
+                made.append(None if given is None else self.evaluate(given))
+            elif self.execute([statement]) is not None:
+                break
+        return made
 
     def _bind_arguments(self, function: Function, scope: Scope, args: Args, kwargs: Named) -> None:
         spec = function.node.args
@@ -199,6 +214,17 @@ def _is_generator(function: Function) -> bool:
             for node in ast.walk(statement)
             if not isinstance(statement, (ast.FunctionDef, ast.ClassDef))
         )
+    )
+
+
+def _is_straight(code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether each yield of a generator is a statement of its own, outside of loops and conditions."""
+    return not code.decorator_list and all(
+        isinstance(s, ast.Expr)
+        and isinstance(s.value, ast.Yield)
+        and not (s.value.value is not None and _yields(s.value.value))
+        for s in code.body
+        if _yields(s)
     )
 
 

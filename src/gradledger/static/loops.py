@@ -178,6 +178,8 @@ class Loops(Assignments):
             case dict():
                 keys = list(value)
                 return Iteration(len(keys), lambda i: keys[i])
+            case Instance(items=list() as items) if not isinstance(value.cls.find("__iter__"), Function):
+                return self.iteration(items, node)
             case Loader():
                 length = self.scale.batches if value.length is None else value.length
                 batch = self.unknown(f"batch of {value.number}")

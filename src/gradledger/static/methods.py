@@ -7,6 +7,7 @@ from typing import Any
 
 from gradledger.static.guesses import Guesses, called_name
 from gradledger.static.values import (
+    OF_A_LIST,
     Accelerator,
     Args,
     Context,
@@ -53,6 +54,8 @@ class Methods(Guesses):
                 return self._parameters_method(owner, name, args, kwargs, node)
             case Gradient():
                 return self._gradient_method(owner, name, args, kwargs, node)
+            case Instance(items=list() as items) if name in OF_A_LIST:
+                return self._list_method(items, name, args, kwargs, node)
             case Model() | Instance():
                 return self.model_method(owner, name, args, kwargs, node)
             case Scaler():

@@ -120,8 +120,8 @@ class Modules(Tensors):
         """A method that neither computes nor lists parameters."""
         if name.endswith("_hook"):
             self._hook(args)
-        if name == "load_state_dict" and args and "load(" not in self.label(args[0]):
-            self.overwritten(node, self.accounts_of(owner, hidden=True))
+        if name == "load_state_dict" and args:
+            self.loaded(node, self.accounts_of(owner, hidden=True))
         return self.unknown(f"{name} {self.at(node)}")
 
     def _hook(self, args: Args) -> None:

@@ -270,6 +270,8 @@ def _super(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
 
 
 def _filter(m: Calls, args: Args, kwargs: Named, node: ast.AST) -> Value:
+    if len(args) > 1 and isinstance(args[1], Parameters):
+        args[1].picked = True
     if len(args) < 2 or not isinstance(args[1], (list, tuple)) or not args[0]:
         return args[1] if len(args) > 1 else []
     # What cannot be told stays in.

@@ -136,6 +136,8 @@ class State:
         """Something unseen was given what models have computed, and may give it back."""
         self.copied_at: set[tuple[str, int]] = set()
         """Lines that gave one model the weights of another."""
+        self.starts: list[Accounts] = []
+        """Models that were loaded before any pass through them."""
         self.bereaved: dict[int, Accounts] = {}
         """The parameters that an optimizer holds of a model whose name was given to another."""
         self.stood_for: dict[int, set[int]] = {}

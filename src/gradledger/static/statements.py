@@ -10,7 +10,17 @@ from gradledger.ledger import events as ev
 from gradledger.static.definitions import Definitions
 from gradledger.static.leaving import Leave, OutOfBudget, Way
 from gradledger.static.reach import may_clear_around
-from gradledger.static.values import ClassValue, Context, External, Function, Scope, Value
+from gradledger.static.values import (
+    Bound,
+    Builtin,
+    ClassValue,
+    Context,
+    External,
+    Function,
+    Instance,
+    Scope,
+    Value,
+)
 
 
 class Statements(Definitions):
@@ -150,18 +160,34 @@ class Statements(Definitions):
         self.evaluate(value)
 
     def _trains_inside(self, node: ast.Expr) -> bool:
-        """Whether what is printed comes from an imported function that deals with gradients."""
+        """Whether what is printed comes from something that deals with gradients, whatever its name."""
+        itself = self.scope.find("self")
+        fields = None if itself is None else itself.names["self"]
         for name in self.unit.called_inside(node):
             home = self.scope.find(name)
-            called = None if home is None else home.names[name]
-            if isinstance(called, Function) and called.unit is not self.unit:
-                body = called.node.body
-                if isinstance(body, list) and called.unit.touches_gradients(body):
-                    return True
+            if home is not None:
+                called = home.names[name]
+            else:
+                called = fields.attrs.get(name) if isinstance(fields, Instance) else None
+            if isinstance(called, ClassValue) and any(map(_calls_at_once, ast.walk(node))):
+                return isinstance(called.find("__call__"), Function)
+            if isinstance(called, Instance) and not called.cls.is_module:
+                return isinstance(called.cls.find("__call__"), Function)
+            if isinstance(called, Builtin) and called.name == "partial":
+                return True
+            if isinstance(called, Bound):
+                called = called.target
+            body = called.node.body if isinstance(called, Function) else None
+            if (
+                isinstance(called, Function)
+                and isinstance(body, list)
+                and called.unit.touches_gradients(body)
+            ):
+                return True
         return False
 
     def _return(self, node: ast.Return) -> Way:
-        self.returned = None if node.value is None else self._flag(node.value)
+        self.returned = None if node.value is None else self.flag(node.value)
         return Way.RETURN
 
     def _raise(self, node: ast.Raise) -> None:
@@ -248,3 +274,8 @@ _HANDLERS: dict[type, Any] = {
 for _name, _handler in (("Match", Statements._match), ("TryStar", Statements._try)):
     if hasattr(ast, _name):
         _HANDLERS[getattr(ast, _name)] = _handler
+
+
+def _calls_at_once(node: ast.AST) -> bool:
+    """`Class(…)(…)`."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Call)

@@ -226,7 +226,8 @@ class Tensors(Agents):
                 self.doubts.update(("GL301", "GL302"))  # the scale is taken out by hand
             self.changed(node, owner.accounts, clipping=bool(bound or factor), divided_by=divided)
             return owner
-        return self.tensor(made_of=owner.accounts)
+        # A norm is a number: nothing can be put back from it.
+        return self.tensor() if name == "norm" else self.tensor(made_of=owner.accounts)
 
 
 def parted(rows: int | None, name: str, size: Value) -> list[int] | None:

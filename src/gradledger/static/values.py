@@ -116,6 +116,8 @@ class Parameters:
     """Its parameters by name, where the names are known."""
     spent: bool | None = None
     """Of an iterator: whether something has read it to its end."""
+    picked: bool = False
+    """A condition has left some out."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -142,6 +144,12 @@ class Model:
     """How many no_sync contexts are open."""
     sync: bool = True
     training: bool = True
+
+
+OF_A_LIST = frozenset(
+    {"append", "extend", "pop", "insert", "reverse", "sort", "remove", "clear", "copy", "index", "count"}
+)
+"""What a class that is a kind of list can do without saying so."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -193,6 +201,8 @@ class Instance:
     sync: bool = True
     training: bool = True
     label: str = ""
+    items: list[Value] | None = None
+    """What it holds if its class is a kind of list."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -272,6 +282,8 @@ class Optimizer:
     site: Site | None = None
     bereft: bool = False
     """No name refers to the model it was built from, or not the one any more that did."""
+    picked: bool = False
+    """It was given single parameters: which of a layer's cannot be told."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -285,6 +297,8 @@ class Scheduler:
     """How many advances it was planned for: a number, or the label of an unknown one."""
     per_update: bool = False
     """The loop that makes one update a turn has just as many turns."""
+    per_batch: bool = False
+    """It was planned for just as many advances as the loops around one have turns."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
