@@ -35,7 +35,12 @@ class Functions(Unseen):
         self._bind_arguments(function, scope, args, kwargs)
         self.ran.add(id(code))
         handing = not isinstance(code, ast.Lambda) and _is_generator(function)
-        straight = handing and _is_straight(code) and not self._does_more(function)
+        straight = (
+            handing
+            and not isinstance(code, ast.Lambda)
+            and _is_straight(code)
+            and not self._does_more(function)
+        )
         if not isinstance(code, ast.Lambda) and handing and not straight:
             if any("contextmanager" in function.unit.written(d) for d in code.decorator_list):
                 return Context("source", (function, scope))
