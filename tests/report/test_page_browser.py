@@ -409,3 +409,15 @@ def luminance(colour: list[float]) -> float:
     """How light a colour seems, by its parts of red, green and blue."""
     linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in colour]
     return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def test_a_dark_screen_prints_on_white_paper(shown) -> None:
+    page = shown(lambda train: stale_run(train, 20), color_scheme="dark")
+    dark = page.evaluate("() => fills.card")
+    page.emulate_media(media="print", color_scheme="dark")
+    page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate("() => getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.evaluate("() => [fills.card, fills.ink]") == ["#fff", "#000"]  # what the canvas draws with
+    page.emulate_media(media="screen", color_scheme="dark")
+    page.evaluate("() => dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate("() => fills.card") == dark

@@ -68,6 +68,8 @@ class LayerSeen(Detail):
     kind: str
     inputs: tuple[TensorSeen, ...]
     outputs: tuple[TensorSeen, ...]
+    model: int = 0
+    """Which of the models that are looked at: several may call their modules alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,7 @@ class LayerGradientSeen(Detail):
 
     module: str
     norm: float
+    model: int = 0
 
 
 @dataclass(frozen=True, slots=True)

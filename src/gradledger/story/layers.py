@@ -14,36 +14,61 @@ from gradledger.story.told import Layer
 def layers(window: Iterable[Event]) -> tuple[tuple[Layer, ...], float | None, int | None]:
     """The layers of the window's first forward for the batch's first sample, that batch's loss and scaler."""
     seen: list[LayerSeen] = []
-    norms: dict[str, float] = {}
     batch: int | None = None
-    loss: float | None = None
-    scaler: int | None = None
-    passed = 0
+    way = _Way()
     for event in window:
         if isinstance(event, LayerSeen) and batch is None:
             seen.append(event)
         elif isinstance(event, ForwardSeen) and batch is None and seen:
-            batch = _batch(event)
-        elif batch is None:
-            continue  # another model's, which was not looked into
-        elif isinstance(event, LossSeen) and loss is None:
-            loss = event.value if event.criterion is None else event.criterion
-        elif isinstance(event, BackwardRan):
-            passed += 1
-            scaler = event.scaled_by if passed == 1 else scaler
-        elif isinstance(event, LayerGradientSeen) and passed == 1:
-            norms.setdefault(event.module, event.norm)
+            batch, way.model = _batch(event), seen[0].model
+        elif batch is not None:
+            way.hear(event)
     told = tuple(
         Layer(
             layer.module,
             layer.kind,
             tuple(_of_sample(tensor, batch) for tensor in layer.inputs),
             tuple(_of_sample(tensor, batch) for tensor in layer.outputs),
-            norms.get(layer.module),
+            way.norms.get(layer.module),
         )
         for layer in seen
     )
-    return told, loss, scaler
+    return told, way.loss, way.scaler
+
+
+class _Way:
+    """The first pass that came back to this model, whose loss may be another than the window's first."""
+
+    def __init__(self) -> None:
+        self.model = 0
+        self.loss: float | None = None
+        self.scaler: int | None = None
+        self.norms: dict[str, float] = {}
+        self._passes = 0
+        self._lost: float | None = None
+        """The loss of the pass that comes."""
+        self._pass: tuple[float | None, int | None] = None, None
+        """The loss and the scaler of the pass that ran last."""
+
+    def hear(self, event: Event) -> None:
+        """One more event after the model's forward."""
+        if isinstance(event, LossSeen):
+            self._lost = event.value if event.criterion is None else event.criterion
+            if not self._passes:
+                self.loss = self._lost
+        elif isinstance(event, BackwardRan):
+            self._passes += 1
+            self._pass = self._lost, event.scaled_by
+            if any(self.norms.values()):
+                self.model = -1  # it has come back
+                return
+            self.norms = {}
+            if self._passes == 1:
+                self.loss, self.scaler = self._pass
+        elif isinstance(event, LayerGradientSeen) and event.model == self.model:
+            self.norms.setdefault(event.module, event.norm)
+            if event.norm:
+                self.loss, self.scaler = self._pass
 
 
 def _batch(model: ForwardSeen) -> int:

@@ -18,6 +18,8 @@ def line_plot(title: str, lines: Sequence[Line], below: str) -> str:
     low, high = min((y for _, y in points), default=0.0), max((y for _, y in points), default=1.0)
     if low == high:
         low, high = low - 0.5, high + 0.5
+    ticks = round_ticks(low, high)
+    low, high = ticks[0], ticks[-1]
     end = max((x for x, _ in points), default=2.0)
 
     def across(x: float) -> float:
@@ -27,12 +29,11 @@ def line_plot(title: str, lines: Sequence[Line], below: str) -> str:
         return _TOP + (high - y) / (high - low) * (_HEIGHT - _TOP - _BOTTOM)
 
     drawn = []
-    for tick in range(4):
-        value = low + (high - low) * tick / 3
+    for value in ticks:
         y = up(value)
         drawn.append(
             f'<line x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="var(--line)"/>'
-            f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{text(number(value))}</text>'
+            f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{value:g}</text>'
         )
     for line, (stroke, dash) in zip(lines, _STROKES, strict=False):
         path = "L".join(
@@ -55,6 +56,15 @@ def line_plot(title: str, lines: Sequence[Line], below: str) -> str:
         f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{text(f"{title}, {told}")}">'
         f"{''.join(drawn)}</svg></article>"
     )
+
+
+def round_ticks(low: float, high: float) -> list[float]:
+    """Round numbers around what is drawn, three to six of them."""
+    rough = (high - low) / 4
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(n * power for n in (1, 2, 2.5, 5, 10) if n * power >= rough * (1 - 1e-9))
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return [float(f"{at * step:.6g}") for at in range(first, last + 1)]
 
 
 def _key(lines: Sequence[Line]) -> str:

@@ -60,6 +60,10 @@ paint();
 overview.addEventListener("pointerdown", (event) => { const box = overview.getBoundingClientRect(), column = Math.floor(((event.clientX - box.left) / box.width) * SPAN.total); view.offset += place(Math.max(0, Math.min(column, SPAN.total - 1))) - view.width / 2; draw(); });
 let sized = window.innerWidth;
 window.addEventListener("resize", () => { if (sized !== window.innerWidth) { sized = window.innerWidth; drawCurves(); } draw(); });
-window.addEventListener("beforeprint", () => { fit(); paint(); });
+// Paper is light, and what is drawn on it must be, too.
+let onScreen;
+const inScheme = (name) => { if (name) document.documentElement.dataset.theme = name; else delete document.documentElement.dataset.theme; };
+window.addEventListener("beforeprint", () => { onScreen = document.documentElement.dataset.theme; inScheme("light"); repaint(); fit(); paint(); });
+window.addEventListener("afterprint", () => { inScheme(onScreen); repaint(); });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
 document.documentElement.dataset.ready = "yes";

@@ -38,8 +38,8 @@ class ForwardLook:
         self._calls = _Calls()
         self._hooks: list[RemovableHandle] = []
         self._names: dict[int, str] = {}
-        self._layers_of = 0
-        """The last window whose layers were told, and how many there were."""
+        self._layers_of: dict[int, int] = {}
+        """Of each model the last window in which its layers were told."""
         self._told = 0
 
     def install(self, patches: Patches) -> None:
@@ -51,6 +51,7 @@ class ForwardLook:
     def _changed(self) -> None:
         self._remove()
         self.models = []
+        self._layers_of = {}
         if self.telling.closely:
             self._hooks = [
                 calls.register_module_forward_pre_hook(self._enters),
@@ -79,6 +80,8 @@ class ForwardLook:
             stack[-1][1] = True
         elif self._is_model(module):
             self._names = {id(inner): name for name, inner in module.named_modules()}
+            if module not in self.models:
+                self.models.append(module)
         else:
             return
         stack.append([module, False])
@@ -96,36 +99,35 @@ class ForwardLook:
             stack.pop()  # an exception was caught on the way
         if not stack:
             return
+        model = self.models.index(stack[0][0])
         _, called_others = stack.pop()
         if output is None:
             return  # it raised
         inputs = (*seen_in(args if len(args) != 1 else args[0]), *seen_in(kwargs))
         outputs = seen_in(output)
-        if not called_others and self._wants_layer():
+        if not called_others and self._wants_layer(model):
             name = self._names.get(id(module), "")
-            self.telling.tell(LayerSeen(None, name, type(module).__name__, inputs, outputs))
+            self.telling.tell(LayerSeen(None, name, type(module).__name__, inputs, outputs, model))
         if not stack:
-            if module not in self.models:
-                self.models.append(module)
             site = self._observer.sites.find(2)
             self.telling.tell(ForwardSeen(site, type(module).__name__, inputs, outputs))
-            self._layers_of, self._told = self.telling.closed + 1, 0
+            self._layers_of[model], self._told = self.telling.closed + 1, 0
 
-    def _wants_layer(self) -> bool:
+    def _wants_layer(self, model: int) -> bool:
         """Only the first forward of a window is shown layer by layer."""
-        if self._layers_of > self.telling.closed:
+        if self._layers_of.get(model, 0) > self.telling.closed:
             return False
         self._told += 1
         return self._told <= MOST_LAYERS
 
 
-def own_parameters(models: list[nn.Module]) -> dict[str, list[nn.Parameter]]:
-    """The parameters that belong to each module itself, by the module's name."""
-    found: dict[str, list[nn.Parameter]] = {}
-    for model in models:
+def own_parameters(models: list[nn.Module]) -> dict[tuple[int, str], list[nn.Parameter]]:
+    """The parameters that belong to each module itself, by the model's number and the module's name."""
+    found: dict[tuple[int, str], list[nn.Parameter]] = {}
+    for number, model in enumerate(models):
         for name, inner in model.named_modules():
             with suppress(ValueError):  # lazy parameters
                 own = [param for param in inner.parameters(recurse=False) if param.requires_grad]
                 if own:
-                    found.setdefault(name, own)
+                    found.setdefault((number, name), own)
     return found

@@ -24,7 +24,7 @@ from gradledger.runtime.detail.written import written
 from gradledger.runtime.observer import Observer
 from gradledger.runtime.patch import Patches
 
-Before = dict[str, list[tuple[Tensor, Tensor | None]]]
+Before = dict[tuple[int, str], list[tuple[Tensor, Tensor | None]]]
 
 
 class LossLook:
@@ -137,10 +137,10 @@ class LossLook:
 
     @careful
     def _after(self, before: Before) -> None:
-        for name, pairs in reversed(before.items()):
+        for (model, name), pairs in reversed(before.items()):
             added = [p.grad if old is None or p.grad is None else p.grad.detach() - old for p, old in pairs]
             if any(grad is not None for grad in added):
-                self.telling.tell(LayerGradientSeen(None, name, gradient_norm(added)))
+                self.telling.tell(LayerGradientSeen(None, name, gradient_norm(added), model))
 
 
 def _copy(grad: Tensor | None) -> Tensor | None:
