@@ -190,7 +190,7 @@ def test_an_exhibit_fills_blanks_plots_and_predictions(running: Served) -> None:
     assert "update 1:" in told["printed"]
     assert "75%" in told["blanks"].values()
     (number,) = told["predictions"]
-    assert told["predictions"][number] == {"right": None, "is": "0.250"}
+    assert told["predictions"][number] == {"right": None, "is": "0.25"}
     _, right = running.post("exhibit", asked | {"said": {number: "1/4"}})
     assert right["predictions"][number]["right"] is True
     _, wrong = running.post("exhibit", asked | {"said": {number: "1"}})

@@ -361,7 +361,7 @@ def test_a_lesson_is_read_predicted_and_run(opened, running: Served) -> None:
     form.locator("input").fill("1/4")
     form.locator("input").press("Enter")
     page.wait_for_selector(".predict.right")
-    assert "Right: it is 0.250." in form.inner_text()
+    assert "Right: it is 0.25." in form.inner_text()
     page.click("#exhibit-training .run")
     page.wait_for_selector(".plot-here:not([hidden]) svg", timeout=90_000)
     page.click("#read")
