@@ -61,9 +61,9 @@ class Tally:
         self.told.update(run.codes)
         self.judged.update(run.codes - undecided)
 
-    def add_text(self, verdict: Verdict, read: Findings) -> None:
-        """Count the mistakes, and those that the text shows."""
-        wrong = verdict.codes - verdict.open
+    def add_text(self, loop: Loop, verdict: Verdict, read: Findings) -> None:
+        """Count the mistakes that can be told, and those that the text shows."""
+        wrong = verdict.codes - verdict.open - untold(loop)
         self.wrong.update(wrong)
         self.found.update(wrong & {code for code, _ in read.certain | read.possible})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.agreement.loops import BY_HAND, Clearing, Guard, Link, Loop, Op, Place, Source
+from tests.agreement.loops import BY_HAND, Clearing, Guard, Held, Link, Loop, Op, Place, Source, Tail
 
 
 def untold(loop: Loop) -> frozenset[str]:
@@ -35,5 +35,7 @@ def lines_told(loop: Loop) -> bool:
         return False
     by_hand = [player for player in loop.players if player.clearing in BY_HAND]
     calls = sum(op is Op.CLEAR for player in by_hand for _, op in player.calls)
+    if loop.tail is Tail.AFTER and loop.held is not Held.UPDATE:
+        calls += sum(op is Op.CLEAR for player in by_hand for op in player.at(Place.UPDATE))
     doubtful = loop.dead is Op.CLEAR and loop.flagged is Op.CLEAR
     return not by_hand or calls + doubtful < 2

@@ -85,6 +85,6 @@ def _agree(family: SearchStrategy[Loop], folder: Path, tally: Tally) -> None:
         if verdict.cut_short:
             return  # PyTorch itself has said what is wrong
         text_is_confirmed(loop, verdict, run, read)
-        tally.add_text(verdict, read)
+        tally.add_text(loop, verdict, read)
 
     agree()

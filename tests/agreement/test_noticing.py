@@ -73,7 +73,8 @@ def test_rule_of_which_the_text_says_nothing_is_noticed() -> None:
     for code in ("GL101", "GL102"):
         verdict = Verdict(frozenset({(code, 9)}), frozenset())
         for _ in range(5):
-            tally.add_text(verdict, silent if code == "GL102" else Findings(verdict.wrong, frozenset()))
+            told = silent if code == "GL102" else Findings(verdict.wrong, frozenset())
+            tally.add_text(MISTAKES[code], verdict, told)
     assert tally.hidden(share=0.6) == {"GL102"}
     assert tally.shown() == 0.5
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.agreement.loops import Loop
-from tests.agreement.mistakes import CLEAR, CLIP, EVERY, MISTAKES, RIGHT, STEP, calling
+from tests.agreement.loops import Loop, Op, Place, Tail
+from tests.agreement.mistakes import AFTER, CLEAR, CLIP, EVERY, MISTAKES, RIGHT, STEP, calling
 from tests.agreement.sides import arithmetic
 from tests.agreement.text import written
 
@@ -50,3 +51,12 @@ def test_steps_that_apply_only_their_own_window(loop: Loop, pure: bool, tmp_path
     verdict = arithmetic(loop, written(loop), tmp_path / "loop.py")
     assert verdict is not None
     assert verdict.pure is pure
+
+
+def test_whatever_was_cleared_was_meant_for_a_step_that_finds_nothing(tmp_path: Path) -> None:
+    loop = calling(replace(RIGHT["windows"], tail=Tail.AFTER), AFTER, (Place.EPOCH_END, Op.STEP))
+    verdict = arithmetic(loop, text := written(loop), tmp_path / "loop.py")
+    assert verdict is not None
+    clears = {at for at, line in enumerate(text.splitlines(), 1) if "zero_grad" in line}
+    assert {line for code, line in verdict.wrong if code == "GL102"} == clears
+    assert len(clears) == 2

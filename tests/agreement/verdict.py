@@ -141,10 +141,10 @@ class Judge:
             if lines and any(map(self._left, update.lost)):
                 self.unclear |= {"GL102", "GL103"}  # an epoch's rest goes the same way
             if not update.inside:
-                if update.lost and not lines:
-                    self.unclear.add("GL102")  # the step came after the epoch, too: a rest, or all it had
-                    lines = {at.line for at in map(self.history.cleared, update.lost) if at is not None}
-                emptied += lines
+                every = {at.line for at in map(self.history.cleared, update.lost) if at is not None}
+                if update.lost and (every - lines or not lines):
+                    self.unclear.add("GL102")  # the step came after the epoch, too: a rest, or what it had
+                emptied += lines | every
             elif len(kept := self.history.lines(update.fresh)) == 1:
                 alike = [k for k in update.lost if self.history.lines({k}) == kept]
                 taken = {at.line for at in map(self._taken, alike) if at is not None}
