@@ -34,14 +34,8 @@ class Functions(Unseen):
         scope = Scope(function.scope)
         self._bind_arguments(function, scope, args, kwargs)
         self.ran.add(id(code))
-        handing = not isinstance(code, ast.Lambda) and _is_generator(function)
-        straight = (
-            handing
-            and not isinstance(code, ast.Lambda)
-            and _is_straight(code)
-            and not self._does_more(function)
-        )
-        if not isinstance(code, ast.Lambda) and handing and not straight:
+        straight = self._is_plain_generator(function)
+        if not isinstance(code, ast.Lambda) and not straight and _is_generator(function):
             if any("contextmanager" in function.unit.written(d) for d in code.decorator_list):
                 return Context("source", (function, scope))
             if function.unit.touches_gradients(code.body):
@@ -74,6 +68,13 @@ class Functions(Unseen):
             self.no_grad -= function.no_grad
             self.depth -= 1
             self.scope, self.function, self.unit, self.returned = saved
+
+    def _is_plain_generator(self, function: Function) -> bool:
+        """Whether a function yields one thing after another and does nothing else to gradients."""
+        code = function.node
+        if isinstance(code, ast.Lambda) or not _is_generator(function):
+            return False
+        return _is_straight(code) and not self._does_more(function)
 
     def _handed_out(self, body: list[ast.stmt]) -> list[Value]:
         """What a generator yields that neither turns nor branches, one thing after another."""
