@@ -6,6 +6,7 @@ import ast
 
 from gradledger.ledger import events as ev
 from gradledger.static.expressions import Expressions
+from gradledger.static.reach import inherits_out_of_sight
 from gradledger.static.unit import direct
 from gradledger.static.values import (
     NOTHING,
@@ -228,6 +229,12 @@ class Assignments(Expressions):
             ):
                 owner.account = min(value.accounts)  # tied weights
                 return
+            if (
+                isinstance(value, Optimizer)
+                and isinstance(owner, Instance)
+                and inherits_out_of_sight(owner.cls)
+            ):
+                self.doubts.add("GL404")  # what the object inherits may step it
             if isinstance(owner, Instance) and not owner.cls.is_module:
                 self._outdated(owner.attrs.get(name), value)
                 self._hidden(owner.attrs.get(name), value)
