@@ -22,7 +22,7 @@ class ClearedInsideWindow(Rule):
     What is wrong
         The loop means to accumulate N micro-batches before each step, but `zero_grad()` runs at each of
         them. Only the last micro-batch reaches the step: the other N-1 are computed and thrown away, and
-        where the loss is divided by N the update is that much smaller, too.
+        where the loss is divided by N, SGD moves that much less, too.
 
     Why it stays silent
         Each step applies a valid gradient of one micro-batch. Training works as it would with small batches,

@@ -6,6 +6,7 @@ import ast
 
 from gradledger.ledger import events as ev
 from gradledger.static.expressions import Expressions
+from gradledger.static.reach import inherits_out_of_sight
 from gradledger.static.unit import direct
 from gradledger.static.values import (
     NOTHING,
@@ -216,32 +217,40 @@ class Assignments(Expressions):
             owner.sync = value if isinstance(value, bool) else True
             return
         if isinstance(owner, (Instance, Unknown, Model, Optimizer)):
-            if isinstance(owner, Unknown) and isinstance(value, (Model, Instance)):
-                self.model_account(owner)
-            elif isinstance(owner, Unknown):
-                self.put_out_of_sight(value)
-            if (
-                isinstance(owner, Model)
-                and name == "weight"
-                and isinstance(value, Parameters)
-                and len(value.accounts) == 1
-            ):
-                owner.account = min(value.accounts)  # tied weights
-                return
-            if isinstance(owner, Instance) and not owner.cls.is_module:
-                self._outdated(owner.attrs.get(name), value)
-                self._hidden(owner.attrs.get(name), value)
-            setter = owner.cls.find(name) if isinstance(owner, Instance) else None
-            if isinstance(setter, Function) and setter.setter is not None:
-                self.apply(setter.setter, [owner, value], {}, node)
-                return
-            owner.attrs[name] = value
-            if isinstance(value, (Model, Instance)) and not isinstance(owner, Optimizer):
-                self.used.clear()  # its new part may be used as well
+            self._set_part(owner, name, value, node)
         elif isinstance(owner, ClassValue):
             owner.attrs[name] = value
         elif isinstance(value, (Function, Bound)) or name in ("step", "zero_grad", "backward"):
             self.leave_alone()  # something of torch's was replaced
+
+    def _set_part(
+        self, owner: Instance | Unknown | Model | Optimizer, name: str, value: Value, node: ast.AST
+    ) -> None:
+        """An object was given an attribute of its own."""
+        if isinstance(owner, Unknown) and isinstance(value, (Model, Instance)):
+            self.model_account(owner)
+        elif isinstance(owner, Unknown):
+            self.put_out_of_sight(value)
+        if (
+            isinstance(owner, Model)
+            and name == "weight"
+            and isinstance(value, Parameters)
+            and len(value.accounts) == 1
+        ):
+            owner.account = min(value.accounts)  # tied weights
+            return
+        if isinstance(value, Optimizer) and isinstance(owner, Instance) and inherits_out_of_sight(owner.cls):
+            self.doubts.add("GL404")  # what the object inherits may step it
+        if isinstance(owner, Instance) and not owner.cls.is_module:
+            self._outdated(owner.attrs.get(name), value)
+            self._hidden(owner.attrs.get(name), value)
+        setter = owner.cls.find(name) if isinstance(owner, Instance) else None
+        if isinstance(setter, Function) and setter.setter is not None:
+            self.apply(setter.setter, [owner, value], {}, node)
+            return
+        owner.attrs[name] = value
+        if isinstance(value, (Model, Instance)) and not isinstance(owner, Optimizer):
+            self.used.clear()  # its new part may be used as well
 
     def delete_attribute(self, owner: Value, name: str, node: ast.AST) -> None:
         """`del owner.name`."""

@@ -6,7 +6,7 @@ import ast
 
 from gradledger.static.leaving import Leave
 from gradledger.static.parts import Parts
-from gradledger.static.reach import is_out_of_sight
+from gradledger.static.reach import inherits_out_of_sight
 from gradledger.static.values import (
     NOTHING,
     OF_A_LIST,
@@ -157,7 +157,7 @@ class Attributes(Parts):
         if isinstance(hands_on, Function) and not name.startswith("__"):
             return self.apply(hands_on, [value, name], {}, node)
         made = self.unknown(f"{value.label}.{name}")
-        if any(is_out_of_sight(base) for one in value.cls.lineage() for base in one.bases):
+        if inherits_out_of_sight(value.cls):
             self.inherited.add(made.label)
         return made
 

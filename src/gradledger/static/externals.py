@@ -205,13 +205,13 @@ class Externals(Building):
             return self._torch(name, last, args, kwargs, node)
         if re.search(r"[oO]ptimi[sz]er", last) and last[:1].isupper():
             return self._wrap_optimizer(last, args, kwargs, node)
-        self.watch_out(name, args, kwargs)
+        self.watch_out(name, args, kwargs, node)
         if last[:1].isupper() and any(isinstance(a, Optimizer) for a in args):
             self.doubts.add("GL105")
             if re.search(_LOOKS_ON, last):
                 return self.unknown(f"{name}(){self.at(node)}")
             return self._wrap_optimizer(last, args, kwargs, node)
-        if last.endswith("Loss"):
+        if last.endswith("Loss") and not self.accounts_of([*args, *kwargs.values()]):
             return self._build_module(last, args, kwargs, node, known=False)
         return self.through(args, kwargs, node, name)
 

@@ -115,7 +115,7 @@ class Guesses(Optimizing):
         """A method that says nothing about what its owner is."""
         if name in ("chunk", "split", "tensor_split") and len(args) <= 2 and not kwargs and args:
             return self._pieces(Tensor(self.fresh()), name, args)
-        self.watch_out(name, args, kwargs)
+        self.watch_out(name, args, kwargs, node)
         if owner.account is not None and owner.role is None:
             return self.forward(owner, args, kwargs, node, name)
         if name in ("append", "add", "update", "extend"):

@@ -70,7 +70,7 @@ class Keepings(Changes):
         """Graphs of finished passes that a variable still refers to."""
         sums: set[int] = set()
         for keeping in self.keepings.values():
-            if keeping.site in self.bounded:
+            if keeping.site in self.bounded or self.unit.shortens(keeping.name):
                 continue
             if any(not sums.isdisjoint(loss.parts) for loss, _ in keeping.losses):
                 continue  # what is wrong with it was said of the sum it is made of

@@ -10,6 +10,7 @@ from gradledger.static.unit import acts
 from gradledger.static.values import (
     Bound,
     Builtin,
+    ClassValue,
     Context,
     External,
     Function,
@@ -102,6 +103,11 @@ def is_out_of_sight(base: Value) -> bool:
     """Whether a base class may have methods that nobody can see."""
     name = base.name if isinstance(base, External) else base.label if isinstance(base, Unknown) else ""
     return bool(name) and name.rpartition(".")[2] not in _BARE
+
+
+def inherits_out_of_sight(cls: ClassValue) -> bool:
+    """Whether a class has methods that nobody can see."""
+    return any(is_out_of_sight(base) for one in cls.lineage() for base in one.bases)
 
 
 def turns(code: ast.AST) -> bool:

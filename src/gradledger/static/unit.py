@@ -262,6 +262,14 @@ class Unit:
             self._members[id(node)] = known
         return known
 
+    def shortens(self, name: str) -> bool:
+        """Whether something is taken out of a list of this name: it need not grow."""
+        last = name.rsplit(".", 1)[-1]
+        if not self.uses.get(last, set()).isdisjoint(("pop", "popleft")):
+            return True
+        same = re.escape(last)
+        return re.search(rf"(?:\bdel\s+|\b{same}\s*=\s*)(?:\w+\.)*{same}\[", self.code) is not None
+
     def draws_by_key(self, node: ast.For | ast.AsyncFor) -> bool:
         """Whether each turn takes a batch from an iterator of its own: `next(iterators[task])`."""
         name = node.target.id if isinstance(node.target, ast.Name) else ""

@@ -84,7 +84,7 @@ class Unseen(Statements):
             self.guessed = True
         if callee.label in self.inherited and not re.search(_HARMLESS, callee.label.rpartition(".")[2]):
             self.doubts.update(_ANYTHING)
-        self.watch_out(callee.label, args, kwargs)
+        self.watch_out(callee.label, args, kwargs, node)
         if self.is_model(callee):
             return self.forward(callee, args, kwargs, node)
         return self.through(args, kwargs, node, callee.label)
@@ -105,7 +105,7 @@ class Unseen(Statements):
             return True
         return bool(re.search(_MODEL_NAME, name)) and not re.search(_NO_MODEL, name)
 
-    def watch_out(self, name: str, args: Args, kwargs: Named) -> None:
+    def watch_out(self, name: str, args: Args, kwargs: Named, node: ast.AST | None = None) -> None:
         """Something that cannot be seen is given an optimizer: it may do anything with it."""
         given = [*args, *kwargs.values()]
         self.lent = self.lent or any(isinstance(value, Tensor) and value.deps for value in given)
@@ -124,6 +124,11 @@ class Unseen(Statements):
         )
         if models and re.search(MAY_CLEAR, last):
             self.doubts.add("GL101")
+        effective = node is not None and self.discarding is node and bool(self.loops)
+        if models and effective and not re.search(_HARMLESS, last):
+            self.doubts.update(
+                ("GL101", "GL401")
+            )  # called for what it does to the model: clear it, freeze it
         if any(isinstance(value, Scaler) for value in given) and not re.search(_HARMLESS, last):
             self.doubts.update(("GL301", "GL302", "GL303", "GL305", "GL308"))
         self._hand_out(last, given)

@@ -54,6 +54,17 @@ def train(nets, optimizers, steps):
             step += 1
         print({total})
 """
+_RECENT = """\
+losses = []
+for x, y in loader:
+    optimizer.zero_grad()
+    loss = F.mse_loss(model(x), y)
+    loss.backward()
+    optimizer.step()
+    {keep}
+    if len(losses) > 100:
+        {shorten}
+"""
 _TERMS = """\
 log_alpha = torch.zeros(1, requires_grad=True)
 alpha_optimizer = torch.optim.Adam([log_alpha])
@@ -164,6 +175,12 @@ PLAIN = {
     + _TERMS.format(begin="loss = first + second", keep="loss = loss + alpha_loss"),
     "a sum that begins as one of its terms": _HEAD
     + _TERMS.format(begin="loss = second", keep="loss += alpha_loss"),
+    "a list whose oldest is taken out": _HEAD
+    + _RECENT.format(keep="losses.append(loss)", shorten="losses.pop(0)"),
+    "a list whose oldest is deleted": _HEAD
+    + _RECENT.format(keep="losses.append(loss)", shorten="del losses[0]"),
+    "a list that is cut": _HEAD
+    + _RECENT.format(keep="losses.append(loss)", shorten="losses = losses[-100:]"),
     "an optimizer that is used from the second epoch on": _HEAD + _LATE.format(when="epoch > 0"),
     "an optimizer that is used now and then": _HEAD + _LATE.format(when="epoch % 2 == 1"),
     "a weight that goes through an unseen layer": _HEAD
