@@ -51,4 +51,4 @@ def sample_of(grad: Tensor | None) -> list[float] | None:
     few = getattr(grad, "_local_tensor", grad)
     if few.dim() != 1 or few.numel() > _FEW:
         few = few.detach().flatten()[:_FEW]
-    return [v for v in few.tolist() if isinstance(v, float)]
+    return few.tolist() if few.is_floating_point() else []

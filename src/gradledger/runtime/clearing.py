@@ -38,7 +38,8 @@ class Clearing:
 
         def zero_grad(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
             result = original(optimizer, *args, **kwargs)
-            if here.cruise.on and here.cruise.clears(optimizer):
+            cruise = here.cruise
+            if cruise.on and cruise.clears(optimizer):
                 return result
             self._optimizer_cleared(optimizer, self.observer.sites.find(1))
             return result
@@ -50,7 +51,8 @@ class Clearing:
 
         def zero_grad(module: Any, *args: Any, **kwargs: Any) -> Any:
             result = original(module, *args, **kwargs)
-            if here.cruise.on and here.cruise.clears():
+            cruise = here.cruise
+            if cruise.on and cruise.clears():
                 return result
             self._module_cleared(module, self.observer.sites.find(1))
             return result

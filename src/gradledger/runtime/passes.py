@@ -19,6 +19,7 @@ from gradledger.ledger.site import Site
 from gradledger.runtime import graphs
 from gradledger.runtime.alteration import take_sample
 from gradledger.runtime.cohort import Cohort, Gone, all_zero, norm
+from gradledger.runtime.cruise import Cruise
 from gradledger.runtime.keeping import KeptGraphs
 from gradledger.runtime.line import Line
 from gradledger.runtime.loading import Batches
@@ -75,7 +76,7 @@ class Passes(threading.local):
     def install(self, patches: Patches) -> None:
         """Put the probe in place."""
         observer = self.observer
-        here, scaling = observer.here, self.scaling
+        here, scaling, batches = observer.here, self.scaling, self.batches
 
         def make(original: Callable[..., Any]) -> Callable[..., Any]:
             def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
@@ -87,10 +88,12 @@ class Passes(threading.local):
                         args in _PLAIN
                         and kwargs in _PLAIN_WORDS
                         and cruise.begins(ev.BackwardRan)
-                        and (not scaling.pending or self._scaled_as_due(tensors))
+                        and (not scaling.pending or cruise.due.scaled_by == scaling.of(tensors))
                     ):
                         result = original(tensors, *args, **kwargs)
-                        self._flown(tensors)
+                        cruise.added(batches.given())
+                        if type(tensors) is Tensor and tensors.is_cpu and not math.isfinite(tensors.item()):
+                            self._went_wrong(cruise)
                         return result
                 if here.in_backward or observer.trouble is not None:
                     return original(tensors, *args, **kwargs)
@@ -116,17 +119,10 @@ class Passes(threading.local):
 
         patches.wrap(torch.autograd, "backward", make)
 
-    def _scaled_as_due(self, tensors: Any) -> bool:
-        """Whether the loss carries the scale, or none, that it has carried all along."""
-        return self.scaling.of(tensors) == getattr(self.observer.cruise.due.event, "scaled_by", None)
-
-    def _flown(self, tensors: Any) -> None:
-        """A pass in level flight has run."""
-        batches, cruise = self.batches, self.observer.cruise
-        cruise.added(batches.given())
-        if type(tensors) is Tensor and tensors.is_cpu and not math.isfinite(tensors.item()):
-            cruise.leave()
-            self.suspicious = True
+    def _went_wrong(self, cruise: Cruise) -> None:
+        """A pass in level flight was one from a loss that is not finite."""
+        cruise.leave()
+        self.suspicious = True
 
     # -- before -----------------------------------------------------------------------------------------
 

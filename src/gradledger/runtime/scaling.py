@@ -131,7 +131,8 @@ class Scaling(threading.local):
             result = original(scaler, outputs)
             if not scaler.is_enabled():
                 return result
-            if here.cruise.on and type(result) is Tensor and here.cruise.passes(ev.LossScaled, scaler):
+            cruise = here.cruise
+            if cruise.on and type(result) is Tensor and cruise.passes(ev.LossScaled, scaler):
                 self._keep(scaler, result)
             else:
                 self._scaled(scaler, result, self.observer.sites.find(1))
@@ -149,9 +150,9 @@ class Scaling(threading.local):
     def _keep(self, scaler: Any, scaled: Tensor) -> None:
         """Remember the loss by its node, to know it again when it is differentiated."""
         self._latest = weakref.ref(scaler)
-        number = self.observer.others.known(scaler)
-        if scaled.grad_fn is not None and number is not None:
-            self.pending.append((graphs.born(scaled.grad_fn), number))
+        number, node = self.observer.others.known(scaler), scaled.grad_fn
+        if node is not None and number is not None:
+            self.pending.append((graphs.born(node), number))
             self._loss = weakref.ref(scaled)
 
     def _unscale(self, original: Callable[..., Any]) -> Callable[..., Any]:
@@ -160,9 +161,10 @@ class Scaling(threading.local):
         def unscale_(scaler: Any, optimizer: Any) -> Any:
             if not scaler.is_enabled():
                 return original(scaler, optimizer)
-            if here.cruise.on and here.cruise.begins(ev.GradientsUnscaled, scaler, _inner(optimizer)):
+            cruise = here.cruise
+            if cruise.on and cruise.begins(ev.GradientsUnscaled, scaler, _inner(optimizer)):
                 result = original(scaler, optimizer)
-                here.cruise.altered()
+                cruise.altered()
                 return result
             site = self.observer.sites.find(1)
             found = self._before_unscaling(optimizer, site)
@@ -210,7 +212,8 @@ class Scaling(threading.local):
         here = self.observer.here
 
         def step(scaler: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-            if not (here.cruise.on and here.cruise.passes(ev.ScalerStepped, scaler, _inner(optimizer))):
+            cruise = here.cruise
+            if not (cruise.on and cruise.passes(ev.ScalerStepped, scaler, _inner(optimizer))):
                 self._called(scaler, optimizer, self.observer.sites.find(1))
             number = self.observer.others.known(scaler) if scaler.is_enabled() else None
             outer, self.stepping, self.stepped = self.stepping, number, False
@@ -262,7 +265,8 @@ class Scaling(threading.local):
 
         def update(scaler: Any, *args: Any, **kwargs: Any) -> Any:
             result = original(scaler, *args, **kwargs)
-            if not (here.cruise.on and here.cruise.passes(ev.ScalerUpdated, scaler)):
+            cruise = here.cruise
+            if not (cruise.on and cruise.passes(ev.ScalerUpdated, scaler)):
                 self._updated(scaler, self.observer.sites.find(1))
             return result
 

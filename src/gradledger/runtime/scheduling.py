@@ -20,9 +20,9 @@ _BASE = lr_scheduler.LRScheduler
 
 
 class _Depth(threading.local):
-    """How many advances this thread is inside of."""
+    """Whether this thread is inside of an advance."""
 
-    value = 0
+    inside = False
 
 
 class Scheduling:
@@ -59,13 +59,13 @@ class Scheduling:
         here, depth = self.observer.here, self._depth
 
         def step(scheduler: Any, *args: Any, **kwargs: Any) -> Any:
-            if depth.value:
+            if depth.inside:
                 return original(scheduler, *args, **kwargs)
-            depth.value += 1
+            depth.inside = True
             try:
                 result = original(scheduler, *args, **kwargs)
             finally:
-                depth.value -= 1
+                depth.inside = False
             cruise = here.cruise
             if cruise.on and not args and not kwargs and cruise.passes(ev.SchedulerStepped, scheduler):
                 return result

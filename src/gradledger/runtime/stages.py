@@ -76,6 +76,7 @@ class Stage:
         "on",
         "params",
         "sampled",
+        "scaled_by",
         "sentinels",
         "who",
     )
@@ -105,7 +106,9 @@ class Stage:
         """The loader that must have given a batch since the stage before."""
         self.params: set[int] = set()
         """The identities of all parameters that a clipping must be given."""
-        self.sampled = getattr(event, "scaled_by", None) is not None
+        self.scaled_by: int | None = getattr(event, "scaled_by", None)
+        """The scaler whose scale the loss has carried all along, if any."""
+        self.sampled = self.scaled_by is not None
 
     def is_due(self, kind: type[ev.Event], who: Any = None, on: Any = None) -> bool:
         """Whether this call is the one that is due and finds the gradients as they were left."""

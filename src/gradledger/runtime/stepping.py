@@ -56,17 +56,18 @@ class Steps(threading.local):
         here, scaling = self.observer.here, self._scaling
 
         def before(optimizer: Any, args: Any, kwargs: Any) -> Any:
-            frame = sys._getframe(1)
-            plain = self._outer is None and len(args) == 1 and not kwargs
-            if here.cruise.on and plain and here.cruise.steps(optimizer):
+            frame, cruise = sys._getframe(1), here.cruise
+            plain = cruise.on and len(args) == 1 and not kwargs and self._outer is None
+            if plain and cruise.steps(optimizer):
                 self._outer = frame
                 scaling.stepped = True
                 return None
             return self._before(frame, optimizer, args, kwargs)
 
         def after(optimizer: Any, args: Any, kwargs: Any) -> None:
-            if self._outer is not None and self._pending is None:
-                if sys._getframe(1) is self._outer:
+            outer = self._outer
+            if outer is not None and self._pending is None:
+                if sys._getframe(1) is outer:
                     self._outer = None
                 return
             self._after(sys._getframe(1))
