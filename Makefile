@@ -5,7 +5,7 @@
 
 PYTHON ?= python3
 JOBS ?= 2
-LOOPS ?= 5000
+LOOPS ?= 20000
 KILLS ?= 50
 FUZZ ?= 6000
 BENCH ?= *
@@ -45,7 +45,7 @@ mutants: $(DEV) ## Change the rules and accounts in every small way; some test m
 	@OMP_NUM_THREADS=1 $(PY) -m mutmut run --max-children $(JOBS) $(ARGS)
 	@$(PY) -m mutmut results
 
-nightly: $(DEV) ## Thousands of random loops on which text, run and arithmetic agree (LOOPS=n), dozens of kills (KILLS=n), bad input (FUZZ=n); run all notebooks and the heavy blocks of the pages
+nightly: $(DEV) ## 20,000 random loops on which text, run and arithmetic agree (LOOPS=n), dozens of kills (KILLS=n), bad input (FUZZ=n); run all notebooks and the heavy blocks of the pages
 	@OMP_NUM_THREADS=1 GRADLEDGER_AGREEMENT=$(LOOPS) GRADLEDGER_KILLS=$(KILLS) $(PY) -m pytest -n $(JOBS) --dist worksteal -o faulthandler_timeout=0 tests/agreement tests/faults $(ARGS)
 	@OMP_NUM_THREADS=1 GRADLEDGER_FUZZ=$(FUZZ) $(PY) -m pytest -n $(JOBS) --dist worksteal -o faulthandler_timeout=0 tests/hostile tests/static/test_fuzz.py $(ARGS)
 	@OMP_NUM_THREADS=1 GRADLEDGER_NOTEBOOKS=all GRADLEDGER_HEAVY=1 $(PY) -m pytest tests/docs tests/packaging

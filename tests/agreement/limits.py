@@ -21,8 +21,12 @@ def untold(loop: Loop) -> frozenset[str]:
         looked = {(Place.START, Op.CLIP), (Place.FORWARD, Op.CLIP)}.intersection(player.calls)
         if loop.source is Source.LIST and by_hand and looked:
             codes.add("GL202")  # the clip finds what was cleared before a pass tells that an epoch is over
-    if loop.source is Source.LIST and loop.guard is Guard.INNER and loop.link is Link.JOINT:
-        codes.add("GL205")  # what clears one player after the chunks says that an epoch is over, for both
+    if loop.source is Source.LIST and loop.guard is Guard.INNER:
+        # Without a loader, a clear after the chunks of a batch says that an epoch is over.
+        if loop.link is Link.JOINT:
+            codes.add("GL205")
+        if any(place is not Place.UPDATE for places in steps for place in places):
+            codes.add("GL103")
     return frozenset(codes)
 
 

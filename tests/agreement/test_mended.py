@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.agreement.agreeing import run_agrees, text_is_confirmed
-from tests.agreement.loops import Guard, Loop, Op, Place, Player, Precision, Source, Tail
+from tests.agreement.loops import Clearing, Guard, Loop, Op, Place, Player, Precision, Source, Tail
 from tests.agreement.test_noticing import sides
 
 CLEAR, STEP, RESCALE = (Place.UPDATE, Op.CLEAR), (Place.UPDATE, Op.STEP), (Place.UPDATE, Op.RESCALE)
@@ -17,6 +17,9 @@ UNSCALE, CLIP = (Place.UPDATE, Op.UNSCALE), (Place.UPDATE, Op.CLIP)
 LOOPS = {
     "a clear after the chunks empties a refused step": Loop(
         (Player((CLEAR, STEP, RESCALE)),), guard=Guard.INNER, size=2, precision=Precision.SCALER
+    ),
+    "clears of the right gradients before the first pass are not mistyped": Loop(
+        (Player(((Place.RUN, Op.CLEAR), (Place.RUN, Op.CLEAR), STEP), Clearing.HELPER),)
     ),
     "a scaler that is off unscales nothing": Loop(
         (Player((UNSCALE, CLIP, STEP, RESCALE, CLEAR)),),

@@ -98,6 +98,13 @@ def test_a_clear_is_taken_for_mistyped_only_if_it_is_repeated(calls: int, line: 
     script.end().only("GL101", line)
 
 
+def test_clears_of_the_right_optimizer_before_the_first_pass_are_not_mistyped() -> None:
+    script = Script().clear(2).clear(2)
+    for _ in range(4):
+        script.backward(3).step(4)
+    script.end().only("GL101", 3)
+
+
 def test_a_clear_of_parameters_without_optimizer_is_of_use() -> None:
     script = Script().open(2)
     for _ in range(2):

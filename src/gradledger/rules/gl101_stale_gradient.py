@@ -92,7 +92,9 @@ for x, y in loader:
         if owner is not None and owner.cleared:
             return draft
         for site, clear in books.clears.items():
-            if site is None or site.path != draft.site.path or clear.calls < 2 or _is_of_use(clear, books):
+            if site is None or site.path != draft.site.path or clear.calls < 2:
+                continue
+            if _is_of_use(clear, books, draft.optimizer):
                 continue
             return _moved(
                 draft,
@@ -103,10 +105,14 @@ for x, y in loader:
         return draft
 
 
-def _is_of_use(clear: ClearTally, books: Books) -> bool:
-    """Whether it ever clears anything, or repeats what another line clears: then it is not mistyped."""
+def _is_of_use(clear: ClearTally, books: Books, stepped: int | None) -> bool:
+    """Whether it is not mistyped: it clears anything, or what another line clears or the step applies."""
     holders = {books.balances[account].optimizer for account in clear.accounts} - {None}
-    return clear.effective > 0 or any(books.optimizer(holder).cleared for holder in holders)
+    return (
+        clear.effective > 0
+        or stepped in holders
+        or any(books.optimizer(holder).cleared for holder in holders)
+    )
 
 
 def _own_earlier_step(account: Account, window: Window) -> OptimizerStepped | ClosureEvaluated | None:
