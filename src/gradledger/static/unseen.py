@@ -83,7 +83,7 @@ class Unseen(Statements):
         if callee.label.endswith(".backward"):
             self.guessed = True
         if callee.label in self.inherited and not re.search(_HARMLESS, callee.label.rpartition(".")[2]):
-            self.doubts.update(_ANYTHING)
+            self.doubts.update(_ANYTHING if self.discarding is node else ("GL101", "GL401"))
         self.watch_out(callee.label, args, kwargs, node)
         if self.is_model(callee):
             return self.forward(callee, args, kwargs, node)
