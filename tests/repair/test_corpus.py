@@ -22,7 +22,7 @@ BEYOND = {
     # the update is written by hand in a form that is not moved or completed
     "GL101_foreach_update",
     "GL102_cleared_before_update_by_hand",
-    # the parts of the loop meet only at run time, in callbacks, wrappers, decorators or a library
+    # the parts of the loop meet only at run time, in callbacks, mixins, tables, wrappers, decorators or a library
     "GL202_flag_cycle_metric_learning",
     "GL202_lightning_manual_modulo",
     "GL202_trainer_counter_reset",
@@ -33,11 +33,13 @@ BEYOND = {
     "GL207_trainer_compute_loss",
     "GL302_lookahead_wrapper",
     "GL304_callback_priority",
+    "GL304_object_that_is_called",
     "GL307_after_backward_callback",
     "GL308_amp_context_manager",
     "GL401_phase_helper_clears_own",
     "GL404_first_optimizer_only",
     "GL404_lightning_second_optimizer",
+    "GL404_losses_from_a_generator",
     "GL404_sac_temperature_idle",
     "GL502_exit_stack",
     "GL502_forward_inside_no_sync",

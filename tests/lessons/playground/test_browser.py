@@ -343,6 +343,7 @@ def test_the_colour_scheme_is_kept_from_page_to_page(opened, scheme: str) -> Non
     page.click("#theme")
     page.click("#theme")
     page.click("nav >> text=Glossary")
+    page.wait_for_url("**/glossary*")  # loaded, so that its button is labelled
     assert page.inner_text("#theme") == "Dark"
     assert page.evaluate(paper) == "rgb(20, 21, 26)"
 
