@@ -22,7 +22,7 @@ BEYOND = {
     # the update is written by hand in a form that is not moved or completed
     "GL101_foreach_update",
     "GL102_cleared_before_update_by_hand",
-    # the parts of the loop meet only at run time, in callbacks, mixins, tables, wrappers, decorators or a library
+    # the parts of the loop meet only at run time: callbacks, mixins, tables, wrappers, decorators, libraries
     "GL202_flag_cycle_metric_learning",
     "GL202_lightning_manual_modulo",
     "GL202_trainer_counter_reset",
