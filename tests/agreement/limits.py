@@ -18,9 +18,10 @@ def untold(loop: Loop) -> frozenset[str]:
         codes.add("GL201")  # what another optimizer has used in the meantime may be meant as it is
     for player in loop.players:
         by_hand = player.clearing in BY_HAND and (Place.EPOCH, Op.CLEAR) in player.calls
-        looked = {(Place.START, Op.CLIP), (Place.FORWARD, Op.CLIP)}.intersection(player.calls)
+        early = {(Place.START, Op.CLIP), (Place.FORWARD, Op.CLIP), (Place.EPOCH, Op.STEP)}
+        looked = early.intersection(player.calls)
         if loop.source is Source.LIST and by_hand and looked:
-            codes.add("GL202")  # the clip finds what was cleared before a pass tells that an epoch is over
+            codes.add("GL202")  # these find what was cleared before a pass tells that an epoch is over
     if loop.source is Source.LIST and loop.guard is Guard.INNER:
         # Without a loader, a clear after the chunks of a batch says that an epoch is over.
         if loop.link is Link.JOINT:

@@ -44,6 +44,18 @@ def test_all_three_tell_the_same(name: str, tmp_path: Path) -> None:
     assert read.codes == verdict.codes
 
 
+def test_clips_that_leave_next_to_nothing_of_stale_gradients_leave_open_whether_they_are_there(
+    tmp_path: Path,
+) -> None:
+    calls = (Place.EPOCH, Op.CLEAR), (Place.BACKWARD, Op.CLIP), STEP, RESCALE
+    loop = Loop((Player(calls),), guard=Guard.COUNTER, size=3, batches=7, precision=Precision.SCALER)
+    verdict, run, read = sides(loop, tmp_path)
+    assert "GL101" in verdict.open
+    assert "GL101" in run.codes
+    run_agrees(loop, verdict, run)
+    text_is_confirmed(loop, verdict, run, read)
+
+
 def test_rest_of_an_epoch_without_a_loader_leaves_open_how_often_a_clear_throws_away(tmp_path: Path) -> None:
     calls = (Place.FORWARD, Op.CLEAR), STEP
     early = Loop((Player(calls),), guard=Guard.EARLY, size=3, batches=5)

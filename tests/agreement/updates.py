@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import dataclass
 from itertools import pairwise
-from math import isclose
+from math import isclose, prod
 
 from tests.agreement.loops import Link, Loop
 from tests.agreement.recorder import Content, Moment, Record
 from tests.agreement.text import BOUND, SCALE
 from tests.agreement.weights import Weights, reaches, weights
+
+FAINT = 1e-6
+"""What clips have made smaller than this may be lost among the other passes."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,16 @@ class History:
             any(isclose(weight * scale, factor, rel_tol=1e-6) for scale in (1, SCALE))
             for weight, factor in meant
         )
+
+    def faded(self, update: Update) -> frozenset[int]:
+        """Passes that a step applies once more, so small after many clips that they cannot be measured."""
+        found = set()
+        for k in update.used - update.inside:
+            cleared, applied = self.cleared(k), self.passes[k].at.time
+            since = (clip.shrink for clip in self.clips if applied < clip.at.time < update.at.time)
+            if (cleared is None or cleared.time > update.at.time) and prod(since) < FAINT:
+                found.add(k)
+        return frozenset(found)
 
     def between(self, first: int, last: int) -> frozenset[int]:
         """The own passes between two moments."""

@@ -124,6 +124,8 @@ class Judge:
                 new = foreign - update.stale
                 if not used or not new or min(new) > max(update.fresh):
                     self.unclear |= {"GL401", "GL101"}  # two losses of one step look the same
+            if history.faded(update):
+                self.unclear.add("GL101")
             if update.stale and update.fresh:
                 yield "GL101", history.line(update.fresh)
             elif update.stale and not update.window:

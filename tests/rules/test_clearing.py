@@ -295,6 +295,12 @@ def test_a_refused_step_after_a_clear_once_the_batches_were_over() -> None:
     script.end(complete=False).only("GL102", 4)
 
 
+def test_a_refused_step_names_each_clear_that_emptied_it() -> None:
+    script = Script().scaler(1).batch(3, scaled_by=1).clear(4).batch(3, scaled_by=1).clear(5)
+    script.refuse(6, "no-gradients")
+    assert script.end(complete=False).certain == [("GL102", 4), ("GL102", 5)]
+
+
 def test_a_refused_step_after_an_inputs_pass_was_cleared() -> None:
     script = Script().scaler(1).backward(3, scaled_by=1, wants_input=True).clear(4)
     script.refuse(5, "no-gradients").end(complete=False).only("GL102", 4)

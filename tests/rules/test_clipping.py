@@ -130,6 +130,14 @@ def test_clipping_the_other_half_of_a_gan() -> None:
     assert ("GL309", 4) in script.end().certain
 
 
+def test_clipping_before_any_pass_is_meant_for_no_other_step() -> None:
+    script = Script().optimizer(1, 2).open(2, optimizer=2)
+    script.clip(2, (1,)).clip(3, (2,)).step(5)
+    for _ in range(4):
+        script.backward(4, 1).step(5).clear(6, 1).backward(7, 2).step(8, 2, optimizer=2).clear(9, 2)
+    assert script.end().certain == [("GL304", 2), ("GL304", 3)]
+
+
 def test_clipping_what_is_stepped_later_is_right() -> None:
     script = Script().optimizer(1, 2).open(2, optimizer=2)
     for _ in range(4):

@@ -322,7 +322,7 @@ class Journal(Bookkeeping):
                 book.used += 1
                 book.pending = False
             elif not by_hand:
-                book.straight += not book.missed and book.passes == self.books.backwards
+                book.straight += not book.missed and 0 < book.passes == self.books.backwards
                 book.missed = True
                 book.others[event] = book.others.get(event, 0) + 1
 

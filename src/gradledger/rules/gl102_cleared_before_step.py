@@ -61,8 +61,8 @@ for x, y in loader:
                     yield _draft(waste.lost, window.step.site, number, waste.tally, empty=window.empty)
         for refused in books.refused:
             if refused.reason == "no-gradients":
-                lost = next(robbed(books.accounts[number] for number in refused.accounts), None)
-                if lost is not None:
+                found = robbed(books.accounts[number] for number in refused.accounts)
+                for lost in {lost.cleared.site: lost for lost in found}.values():
                     yield _draft(lost, refused.site, refused.optimizer, Tally(1), empty=True)
 
 
